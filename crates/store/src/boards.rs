@@ -1,0 +1,171 @@
+//! The cache that pages read: boards, figures, what configurations reached on
+//! each case, and the proofs of cases. It is rebuilt whole, in one transaction.
+
+use faultboard_domain::view::{BoardView, ProofView};
+use faultboard_domain::{CaseId, ReleaseId, SubsetId, Timestamp, Track};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sqlx::Row;
+
+use crate::{Connection, Result};
+
+/// What names one board.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoardKey {
+    /// The track.
+    pub track: Track,
+    /// The release.
+    pub release: ReleaseId,
+    /// The subset.
+    pub subset: SubsetId,
+    /// The slice; empty: all cases.
+    pub slice: String,
+}
+
+/// One figure in one form.
+#[derive(Debug, Clone)]
+pub struct FigureFile {
+    /// Its id.
+    pub figure: String,
+    /// `svg-light`, `svg-dark`, `png-light`, `png-dark`, `csv`, `json` or `meta`.
+    pub variant: String,
+    /// Its bytes.
+    pub body: Vec<u8>,
+}
+
+/// Forgets every board, figure and case board, before all are written anew.
+pub async fn clear(c: &mut Connection) -> Result<()> {
+    for sql in [
+        "delete from boards",
+        "delete from figures",
+        "delete from case_boards",
+    ] {
+        sqlx::query(sql).execute(&mut *c).await?;
+    }
+    Ok(())
+}
+
+/// Writes a board.
+pub async fn put_board(c: &mut Connection, key: &BoardKey, board: &BoardView) -> Result<()> {
+    sqlx::query("insert into boards (track, release, subset, slice, body, inputs, computed) values (?, ?, ?, ?, ?, ?, ?)")
+        .bind(key.track.as_str())
+        .bind(key.release.as_str())
+        .bind(key.subset.as_str())
+        .bind(&key.slice)
+        .bind(serde_json::to_string(board)?)
+        .bind(&board.inputs)
+        .bind(board.computed.0)
+        .execute(c)
+        .await?;
+    Ok(())
+}
+
+/// Reads a board.
+pub async fn board(c: &mut Connection, key: &BoardKey) -> Result<Option<BoardView>> {
+    let text: Option<String> = sqlx::query_scalar(
+        "select body from boards where track = ? and release = ? and subset = ? and slice = ?",
+    )
+    .bind(key.track.as_str())
+    .bind(key.release.as_str())
+    .bind(key.subset.as_str())
+    .bind(&key.slice)
+    .fetch_optional(c)
+    .await?;
+    Ok(text.map(|t| serde_json::from_str(&t)).transpose()?)
+}
+
+/// Writes a figure.
+pub async fn put_figure(c: &mut Connection, key: &BoardKey, file: &FigureFile) -> Result<()> {
+    sqlx::query("insert into figures (track, release, subset, slice, figure, variant, body) values (?, ?, ?, ?, ?, ?, ?)")
+        .bind(key.track.as_str())
+        .bind(key.release.as_str())
+        .bind(key.subset.as_str())
+        .bind(&key.slice)
+        .bind(&file.figure)
+        .bind(&file.variant)
+        .bind(&file.body)
+        .execute(c)
+        .await?;
+    Ok(())
+}
+
+/// Reads one form of a figure.
+pub async fn figure(
+    c: &mut Connection,
+    key: &BoardKey,
+    figure: &str,
+    variant: &str,
+) -> Result<Option<Vec<u8>>> {
+    Ok(sqlx::query_scalar("select body from figures where track = ? and release = ? and subset = ? and slice = ? and figure = ? and variant = ?")
+        .bind(key.track.as_str())
+        .bind(key.release.as_str())
+        .bind(key.subset.as_str())
+        .bind(&key.slice)
+        .bind(figure)
+        .bind(variant)
+        .fetch_optional(c)
+        .await?)
+}
+
+/// The ids of a board's figures.
+pub async fn figure_ids(c: &mut Connection, key: &BoardKey) -> Result<Vec<String>> {
+    Ok(sqlx::query_scalar("select distinct figure from figures where track = ? and release = ? and subset = ? and slice = ? order by figure")
+        .bind(key.track.as_str())
+        .bind(key.release.as_str())
+        .bind(key.subset.as_str())
+        .bind(&key.slice)
+        .fetch_all(c)
+        .await?)
+}
+
+/// Writes what configurations reached on a case.
+pub async fn put_case_board<T: Serialize>(
+    c: &mut Connection,
+    case: &CaseId,
+    body: &T,
+    now: Timestamp,
+) -> Result<()> {
+    sqlx::query("insert into case_boards (case_id, body, computed) values (?, ?, ?)")
+        .bind(case.as_str())
+        .bind(serde_json::to_string(body)?)
+        .bind(now.0)
+        .execute(c)
+        .await?;
+    Ok(())
+}
+
+/// Reads what configurations reached on a case.
+pub async fn case_board<T: DeserializeOwned>(
+    c: &mut Connection,
+    case: &CaseId,
+) -> Result<Option<T>> {
+    let text: Option<String> = sqlx::query_scalar("select body from case_boards where case_id = ?")
+        .bind(case.as_str())
+        .fetch_optional(c)
+        .await?;
+    Ok(text.map(|t| serde_json::from_str(&t)).transpose()?)
+}
+
+/// Keeps a proof beside the earlier ones.
+pub async fn insert_proof(c: &mut Connection, case: &CaseId, proof: &ProofView) -> Result<()> {
+    sqlx::query("insert into proofs (case_id, body, verified) values (?, ?, ?)")
+        .bind(case.as_str())
+        .bind(serde_json::to_string(proof)?)
+        .bind(proof.verified.0)
+        .execute(c)
+        .await?;
+    Ok(())
+}
+
+/// The newest proof of each case.
+pub async fn proofs(c: &mut Connection) -> Result<Vec<(CaseId, ProofView)>> {
+    let rows = sqlx::query("select case_id, body from proofs where id in (select max(id) from proofs group by case_id) order by case_id").fetch_all(c).await?;
+    rows.iter()
+        .map(|r| {
+            Ok((
+                CaseId::parse(r.try_get("case_id")?)?,
+                serde_json::from_str(r.try_get("body")?)?,
+            ))
+        })
+        .collect()
+}

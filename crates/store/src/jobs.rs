@@ -1,0 +1,431 @@
+//! The queue's statements. A claim is one statement: it takes the best waiting
+//! job, raises its try counter and gives it a lease with a fencing token; every
+//! later write of that job names the token and changes nothing once the lease
+//! has passed to somebody else.
+
+use faultboard_domain::job::{JobKind, JobState, Priority};
+use faultboard_domain::view::{JobView, WorkerView};
+use faultboard_domain::{AttemptId, JobId, RevisionId, SubmissionId, Timestamp};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use crate::error::known;
+use crate::{Connection, Result};
+
+/// A job to be added.
+#[derive(Debug, Clone)]
+pub struct NewJob {
+    /// What it does.
+    pub kind: JobKind,
+    /// How soon.
+    pub priority: Priority,
+    /// What it concerns, in words.
+    pub subject: String,
+    /// The submission.
+    pub submission: Option<SubmissionId>,
+    /// The revision.
+    pub revision: Option<RevisionId>,
+    /// The attempt.
+    pub attempt: Option<AttemptId>,
+    /// No two running jobs share it.
+    pub exclusive_key: Option<String>,
+    /// No two unfinished jobs share it.
+    pub unique_key: Option<String>,
+    /// The most tries.
+    pub max_tries: u32,
+}
+
+/// A job under a lease.
+#[derive(Debug, Clone)]
+pub struct Claimed {
+    /// Its number.
+    pub id: JobId,
+    /// What it does.
+    pub kind: JobKind,
+    /// The submission.
+    pub submission: Option<SubmissionId>,
+    /// The revision.
+    pub revision: Option<RevisionId>,
+    /// The attempt.
+    pub attempt: Option<AttemptId>,
+    /// What it excludes while it runs.
+    pub exclusive_key: Option<String>,
+    /// Its fencing token.
+    pub token: String,
+    /// How often it was claimed, this time included.
+    pub tries: u32,
+    /// The most tries.
+    pub max_tries: u32,
+}
+
+/// Adds a job that may run at once; a second one with the same unique key is
+/// left out. True if it was added.
+pub async fn insert(c: &mut Connection, j: &NewJob, now: Timestamp) -> Result<bool> {
+    let done = sqlx::query(
+        "insert into jobs (kind, state, priority, submission_id, revision_id, attempt_id, exclusive_key, unique_key, subject, max_tries, created, run_after) \
+         values (?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
+    )
+    .bind(j.kind.as_str())
+    .bind(j.priority.rank())
+    .bind(j.submission.as_ref().map(SubmissionId::as_str))
+    .bind(j.revision.as_ref().map(RevisionId::as_str))
+    .bind(j.attempt.as_ref().map(AttemptId::as_str))
+    .bind(&j.exclusive_key)
+    .bind(&j.unique_key)
+    .bind(&j.subject)
+    .bind(j.max_tries)
+    .bind(now.0)
+    .bind(now.0)
+    .execute(c)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Claims the best waiting job: by priority, then the submission with the
+/// fewest running jobs, then age. None while claiming is paused or nothing fits.
+pub async fn claim(
+    c: &mut Connection,
+    worker: &str,
+    token: &str,
+    lease_ms: i64,
+    now: Timestamp,
+) -> Result<Option<Claimed>> {
+    let row = sqlx::query(
+        "update jobs set state = 'running', worker = ?1, lease_token = ?2, lease_until = ?3, tries = tries + 1, started = ?4 \
+         where id = ( \
+           select j.id from jobs j \
+           where j.state = 'queued' and j.run_after <= ?4 and j.cancel = 0 \
+             and (j.exclusive_key is null or not exists (select 1 from jobs r where r.state = 'running' and r.exclusive_key = j.exclusive_key)) \
+             and not exists (select 1 from flags where name = 'paused' and value = 'true') \
+           order by j.priority, \
+             (select count(*) from jobs r where r.state = 'running' and r.submission_id = j.submission_id), \
+             j.run_after, j.id \
+           limit 1) \
+         returning *",
+    )
+    .bind(worker)
+    .bind(token)
+    .bind(now.0 + lease_ms)
+    .bind(now.0)
+    .fetch_optional(c)
+    .await?;
+    row.as_ref().map(claimed).transpose()
+}
+
+fn claimed(r: &SqliteRow) -> Result<Claimed> {
+    let kind: String = r.try_get("kind")?;
+    let text = |name: &str| -> Result<Option<String>> { Ok(r.try_get(name)?) };
+    Ok(Claimed {
+        id: JobId(r.try_get("id")?),
+        kind: known(JobKind::parse(&kind), "job kind", &kind)?,
+        submission: text("submission_id")?
+            .as_deref()
+            .map(SubmissionId::parse)
+            .transpose()?,
+        revision: text("revision_id")?
+            .as_deref()
+            .map(RevisionId::parse)
+            .transpose()?,
+        attempt: text("attempt_id")?
+            .as_deref()
+            .map(AttemptId::parse)
+            .transpose()?,
+        exclusive_key: text("exclusive_key")?,
+        token: r.try_get("lease_token")?,
+        tries: r.try_get("tries")?,
+        max_tries: r.try_get("max_tries")?,
+    })
+}
+
+/// What a heartbeat learnt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heartbeat {
+    /// The lease goes on.
+    Held,
+    /// Somebody asked for the job to end.
+    CancelWanted,
+    /// The lease is somebody else's, or the job is over.
+    Lost,
+}
+
+/// Prolongs a lease.
+pub async fn heartbeat(
+    c: &mut Connection,
+    id: JobId,
+    token: &str,
+    lease_ms: i64,
+    now: Timestamp,
+) -> Result<Heartbeat> {
+    let cancel: Option<i64> = sqlx::query_scalar("update jobs set lease_until = ? where id = ? and state = 'running' and lease_token = ? returning cancel")
+        .bind(now.0 + lease_ms)
+        .bind(id.0)
+        .bind(token)
+        .fetch_optional(c)
+        .await?;
+    Ok(match cancel {
+        None => Heartbeat::Lost,
+        Some(0) => Heartbeat::Held,
+        Some(_) => Heartbeat::CancelWanted,
+    })
+}
+
+/// Ends a job well; false if the lease was lost, and then the caller's
+/// transaction must not commit.
+pub async fn finish(c: &mut Connection, id: JobId, token: &str, now: Timestamp) -> Result<bool> {
+    end(c, id, token, JobState::Done, "", None, now).await
+}
+
+/// Ends this try: back into the queue at `run_after`, or for good.
+pub async fn end(
+    c: &mut Connection,
+    id: JobId,
+    token: &str,
+    state: JobState,
+    error: &str,
+    run_after: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<bool> {
+    let done = sqlx::query(
+        "update jobs set state = ?, last_error = ?, run_after = coalesce(?, run_after), finished = case when ? = 'queued' then null else ? end, \
+         worker = null, lease_token = null, lease_until = null where id = ? and state = 'running' and lease_token = ?",
+    )
+    .bind(state.as_str())
+    .bind(error.chars().take(2000).collect::<String>())
+    .bind(run_after.map(|t| t.0))
+    .bind(state.as_str())
+    .bind(now.0)
+    .bind(id.0)
+    .bind(token)
+    .execute(c)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Takes back jobs whose lease is over: queued again, or parked after the last
+/// try. Their numbers.
+pub async fn expire(c: &mut Connection, now: Timestamp) -> Result<Vec<JobId>> {
+    let ids: Vec<i64> = sqlx::query_scalar(
+        "update jobs set state = case when cancel = 1 then 'cancelled' when tries >= max_tries then 'parked' else 'queued' end, \
+         last_error = 'the worker stopped without finishing (its lease ran out)', \
+         finished = case when tries >= max_tries or cancel = 1 then ?1 else null end, \
+         worker = null, lease_token = null, lease_until = null, run_after = ?1 \
+         where state = 'running' and lease_until < ?1 returning id",
+    )
+    .bind(now.0)
+    .fetch_all(c)
+    .await?;
+    Ok(ids.into_iter().map(JobId).collect())
+}
+
+/// Fencing tokens of every live lease.
+pub async fn live_tokens(c: &mut Connection) -> Result<Vec<String>> {
+    Ok(sqlx::query_scalar(
+        "select lease_token from jobs where state = 'running' and lease_token is not null",
+    )
+    .fetch_all(c)
+    .await?)
+}
+
+/// Puts a parked job back into the queue with its tries forgiven.
+pub async fn retry(c: &mut Connection, id: JobId, now: Timestamp) -> Result<bool> {
+    let done = sqlx::query("update jobs set state = 'queued', tries = 0, run_after = ?, finished = null, cancel = 0 where id = ? and state in ('parked', 'cancelled')")
+        .bind(now.0)
+        .bind(id.0)
+        .execute(c)
+        .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Cancels a job: at once if it waits, by its worker if it runs.
+pub async fn cancel(c: &mut Connection, id: JobId, now: Timestamp) -> Result<bool> {
+    let done = sqlx::query(
+        "update jobs set cancel = 1, state = case when state = 'running' then 'running' else 'cancelled' end, \
+         finished = case when state = 'running' then null else ? end where id = ? and state in ('queued', 'running', 'parked')",
+    )
+    .bind(now.0)
+    .bind(id.0)
+    .execute(c)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Cancels every unfinished job of a submission. Their numbers.
+pub async fn cancel_of(
+    c: &mut Connection,
+    submission: &SubmissionId,
+    now: Timestamp,
+) -> Result<Vec<JobId>> {
+    let ids: Vec<i64> = sqlx::query_scalar(
+        "select id from jobs where submission_id = ? and state in ('queued', 'running', 'parked')",
+    )
+    .bind(submission.as_str())
+    .fetch_all(&mut *c)
+    .await?;
+    for id in &ids {
+        cancel(c, JobId(*id), now).await?;
+    }
+    Ok(ids.into_iter().map(JobId).collect())
+}
+
+/// Appends to a job's log.
+pub async fn append_log(c: &mut Connection, id: JobId, chunk: &str) -> Result<()> {
+    sqlx::query("insert into job_logs (job_id, seq, chunk) select ?1, coalesce(max(seq), 0) + 1, ?2 from job_logs where job_id = ?1")
+        .bind(id.0)
+        .bind(chunk)
+        .execute(c)
+        .await?;
+    Ok(())
+}
+
+/// A job's log, at most its last `most` bytes (cut at a character).
+pub async fn log(c: &mut Connection, id: JobId, most: usize) -> Result<String> {
+    let rows: Vec<String> = sqlx::query_scalar(
+        "select chunk from job_logs where job_id = ? order by seq desc limit 4000",
+    )
+    .bind(id.0)
+    .fetch_all(c)
+    .await?;
+    let mut parts = Vec::new();
+    let mut size = 0;
+    for chunk in rows {
+        size += chunk.len();
+        parts.push(chunk);
+        if size >= most {
+            break;
+        }
+    }
+    parts.reverse();
+    let text = parts.concat();
+    let mut from = text.len().saturating_sub(most);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    Ok(text[from..].to_owned())
+}
+
+fn view(r: &SqliteRow) -> Result<JobView> {
+    let text = |name: &str| -> Result<Option<String>> { Ok(r.try_get(name)?) };
+    let kind: String = r.try_get("kind")?;
+    let state: String = r.try_get("state")?;
+    Ok(JobView {
+        id: JobId(r.try_get("id")?),
+        kind: known(JobKind::parse(&kind), "job kind", &kind)?,
+        state: known(JobState::parse(&state), "job state", &state)?,
+        subject: r.try_get("subject")?,
+        submission: text("submission_id")?
+            .as_deref()
+            .map(SubmissionId::parse)
+            .transpose()?,
+        attempt: text("attempt_id")?
+            .as_deref()
+            .map(AttemptId::parse)
+            .transpose()?,
+        tries: r.try_get("tries")?,
+        max_tries: r.try_get("max_tries")?,
+        created: Timestamp(r.try_get("created")?),
+        run_after: Timestamp(r.try_get("run_after")?),
+        worker: text("worker")?,
+        lease_until: r.try_get::<Option<i64>, _>("lease_until")?.map(Timestamp),
+        last_error: r.try_get("last_error")?,
+    })
+}
+
+/// The job of a number.
+pub async fn get(c: &mut Connection, id: JobId) -> Result<Option<JobView>> {
+    sqlx::query("select * from jobs where id = ?")
+        .bind(id.0)
+        .fetch_optional(c)
+        .await?
+        .as_ref()
+        .map(view)
+        .transpose()
+}
+
+/// Running and waiting jobs, parked ones, then the newest finished ones.
+pub async fn listing(c: &mut Connection, most: u32) -> Result<Vec<JobView>> {
+    let rows = sqlx::query(
+        "select * from jobs order by case state when 'running' then 0 when 'parked' then 1 when 'queued' then 2 else 3 end, \
+         case when state in ('done', 'cancelled') then -finished else priority end, run_after, id limit ?",
+    )
+    .bind(most)
+    .fetch_all(c)
+    .await?;
+    rows.iter().map(view).collect()
+}
+
+/// A submission's jobs that score attempts and are not done.
+pub async fn unfinished_of(c: &mut Connection, submission: &SubmissionId) -> Result<Vec<JobView>> {
+    let rows = sqlx::query("select * from jobs where submission_id = ? and state in ('queued', 'running', 'parked') order by id")
+        .bind(submission.as_str())
+        .fetch_all(c)
+        .await?;
+    rows.iter().map(view).collect()
+}
+
+/// Parked jobs.
+pub async fn parked(c: &mut Connection) -> Result<Vec<JobView>> {
+    let rows = sqlx::query("select * from jobs where state = 'parked' order by id limit 200")
+        .fetch_all(c)
+        .await?;
+    rows.iter().map(view).collect()
+}
+
+/// Jobs that have waited or run since before `before`.
+pub async fn stuck(c: &mut Connection, before: Timestamp) -> Result<Vec<JobView>> {
+    let rows = sqlx::query("select * from jobs where (state = 'queued' and run_after < ?1) or (state = 'running' and started < ?1) order by id limit 200")
+        .bind(before.0)
+        .fetch_all(c)
+        .await?;
+    rows.iter().map(view).collect()
+}
+
+/// Jobs by state.
+pub async fn counts(c: &mut Connection) -> Result<Vec<(JobState, u32)>> {
+    let rows = sqlx::query("select state, count(*) as n from jobs group by state")
+        .fetch_all(c)
+        .await?;
+    rows.iter()
+        .map(|r| {
+            let state: String = r.try_get("state")?;
+            Ok((
+                known(JobState::parse(&state), "job state", &state)?,
+                r.try_get("n")?,
+            ))
+        })
+        .collect()
+}
+
+/// Says that a worker lives.
+pub async fn worker_seen(c: &mut Connection, w: &WorkerView) -> Result<()> {
+    sqlx::query(
+        "insert into workers (name, runtime, seen, state, running) values (?, ?, ?, ?, ?) \
+         on conflict (name) do update set runtime = excluded.runtime, seen = excluded.seen, state = excluded.state, running = excluded.running",
+    )
+    .bind(&w.name)
+    .bind(&w.runtime)
+    .bind(w.seen.0)
+    .bind(&w.state)
+    .bind(w.running)
+    .execute(c)
+    .await?;
+    Ok(())
+}
+
+/// Workers that spoke since then.
+pub async fn workers(c: &mut Connection, since: Timestamp) -> Result<Vec<WorkerView>> {
+    let rows = sqlx::query("select * from workers where seen >= ? order by name")
+        .bind(since.0)
+        .fetch_all(c)
+        .await?;
+    rows.iter()
+        .map(|r| {
+            Ok(WorkerView {
+                name: r.try_get("name")?,
+                runtime: r.try_get("runtime")?,
+                seen: Timestamp(r.try_get("seen")?),
+                state: r.try_get("state")?,
+                running: r.try_get("running")?,
+            })
+        })
+        .collect()
+}
