@@ -10,8 +10,9 @@ pub const MAX_BLOCKS: usize = 10_000;
 pub struct Block {
     /// Path in the faulty tree.
     pub file: String,
-    /// The function, as its language writes it; may be empty.
-    #[serde(default)]
+    /// The function, as its language writes it; may be empty, absent or null
+    /// (a block of a configuration file has none).
+    #[serde(default, deserialize_with = "text_or_null")]
     pub function: String,
     /// First line.
     #[serde(deserialize_with = "line_number")]
@@ -74,6 +75,10 @@ impl Diagnosis {
         }
         Ok(d)
     }
+}
+
+fn text_or_null<'de, D: serde::Deserializer<'de>>(d: D) -> Result<String, D::Error> {
+    Ok(Option::<String>::deserialize(d)?.unwrap_or_default())
 }
 
 fn line_number<'de, D: serde::Deserializer<'de>>(d: D) -> Result<i64, D::Error> {

@@ -88,6 +88,10 @@ pub struct Step {
     pub index: u32,
     /// Who speaks.
     pub role: StepRole,
+    /// 1-based number of the model's turn that the step belongs to; a turn with
+    /// several tool calls has several steps. None for what others say.
+    #[serde(default)]
+    pub turn: Option<u32>,
     /// Text of the message beside its action.
     pub thought: String,
     /// What was done.
@@ -131,9 +135,12 @@ pub struct TraceSummary {
     pub format: String,
     /// Steps in all.
     pub steps: u32,
+    /// Turns of the model: what papers count as the steps of a run.
+    #[serde(default)]
+    pub turns: u32,
     /// Steps by the model that did something.
     pub actions: u32,
-    /// 1-based number of the first edit among the model's steps.
+    /// 1-based number of the model's turn that first changed a file.
     pub first_edit: Option<u32>,
     /// Reading and searching actions.
     pub reads: u32,

@@ -1,0 +1,100 @@
+//! The admin area: what needs a human, and the machine room.
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::ids::{AttemptId, JobId, SubmissionId};
+use crate::job::{JobKind, JobState};
+
+use super::submission::{FindingView, SubmissionLine};
+
+/// One job in the queue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobView {
+    /// Its number.
+    pub id: JobId,
+    /// What it does.
+    pub kind: JobKind,
+    /// Where it is.
+    pub state: JobState,
+    /// What it concerns, in words.
+    pub subject: String,
+    /// The submission, if it concerns one.
+    pub submission: Option<SubmissionId>,
+    /// The attempt, if it concerns one.
+    pub attempt: Option<AttemptId>,
+    /// How often it was claimed.
+    pub tries: u32,
+    /// The most tries.
+    pub max_tries: u32,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it may run.
+    pub run_after: Timestamp,
+    /// The worker that holds it.
+    pub worker: Option<String>,
+    /// When the lease ends.
+    pub lease_until: Option<Timestamp>,
+    /// The last failure in words.
+    pub last_error: String,
+}
+
+/// One worker as it last spoke.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerView {
+    /// Its name.
+    pub name: String,
+    /// The runtime that it uses.
+    pub runtime: String,
+    /// When it last spoke.
+    pub seen: Timestamp,
+    /// `claiming`, `paused` or `quarantined`, with a reason.
+    pub state: String,
+    /// Jobs that it holds.
+    pub running: u32,
+}
+
+/// `/admin`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdminView {
+    /// Submissions that wait for a reviewer.
+    pub to_review: Vec<SubmissionLine>,
+    /// Submissions that a guard stopped.
+    pub flagged: Vec<SubmissionLine>,
+    /// Open leak hits.
+    pub hits: Vec<FindingView>,
+    /// Work given up on.
+    pub parked: Vec<JobView>,
+    /// Work that has waited or run for too long.
+    pub stuck: Vec<JobView>,
+    /// Workers.
+    pub workers: Vec<WorkerView>,
+    /// Whether claiming is paused for everybody.
+    pub paused: bool,
+    /// Jobs by state: (state, count).
+    pub counts: Vec<(JobState, u32)>,
+    /// Free bytes on the data disk.
+    pub disk_free: u64,
+    /// All bytes of the data disk.
+    pub disk_total: u64,
+    /// Everything not settled, newest first.
+    pub active: Vec<SubmissionLine>,
+}
+
+/// The queue's page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueView {
+    /// Running and queued jobs, then the newest done ones (at most 200).
+    pub jobs: Vec<JobView>,
+    /// Whether claiming is paused.
+    pub paused: bool,
+}
+
+/// One job with its log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobDetail {
+    /// The job.
+    pub job: JobView,
+    /// Its log so far (the last 256 KiB).
+    pub log: String,
+}

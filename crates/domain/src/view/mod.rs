@@ -1,0 +1,18 @@
+//! What pages, the API and the command line show: plain values, ready to
+//! render, made by the use cases. A view holds only what its reader may see.
+
+pub mod account;
+pub mod admin;
+pub mod attempt;
+pub mod board;
+pub mod case;
+pub mod home;
+pub mod submission;
+
+pub use account::*;
+pub use admin::*;
+pub use attempt::*;
+pub use board::*;
+pub use case::*;
+pub use home::*;
+pub use submission::*;
