@@ -1,2 +1,97 @@
-//! The workspace's own tasks: set-up, run, test, images, tidy.
-fn main() {}
+//! The workspace's own tasks: `cargo xtask setup | wasm | images | run | test | tidy`.
+//! Each does its own set-up, may be repeated at any time, says what it does, and
+//! ends with a plain error when it can't. It is never part of the product.
+
+mod engine;
+mod images;
+mod run;
+mod setup;
+mod shell;
+mod test;
+mod tidy;
+mod ui;
+mod wasm;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+  run     build the site and serve it on 127.0.0.1:3000, with the shipped cases and a demo board
+            --port N       another port
+            --data DIR     where the database, uploads and blobs live   (./data)
+            --release      build with optimisation
+            --no-demo      start with an empty board
+  test    set up, build, and run every test; the last line counts them
+            --no-lint      leave out tidy, fmt and clippy
+  images  build the images of the cases (or, where no Docker engine runs, say what takes their place)
+            --force        build them even if nothing changed
+  wasm    build the browser's half of the site into target/site
+            --build-std    with Debian's compiler and a standard library made on the spot
+  tidy    check what ARCHITECTURE.md and CONTRIBUTING.md claim about the source
+  setup   install what the others need and this machine lacks
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&args) {
+        Ok(code) => code,
+        Err(error) => {
+            ui::failure(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(args: &[String]) -> Result<ExitCode> {
+    let (command, rest) = args
+        .split_first()
+        .map_or(("help", &[][..]), |(c, r)| (c.as_str(), r));
+    shell::enter_workspace()?;
+    match command {
+        "setup" => {
+            no_more(rest)?;
+            setup::setup(&setup::Wanted::everything())?;
+        }
+        "wasm" => {
+            let mut options = wasm::Options::default();
+            for arg in rest {
+                match arg.as_str() {
+                    "--build-std" => options.build_std = true,
+                    other => bail!("wasm does not know '{other}'\n\n{USAGE}"),
+                }
+            }
+            setup::setup(&setup::Wanted::to_build())?;
+            wasm::build(&options)?;
+        }
+        "images" => {
+            let mut force = false;
+            for arg in rest {
+                match arg.as_str() {
+                    "--force" => force = true,
+                    other => bail!("images does not know '{other}'\n\n{USAGE}"),
+                }
+            }
+            setup::setup(&setup::Wanted::to_sandbox())?;
+            images::build(force)?;
+        }
+        "run" => run::run(&run::Options::parse(rest)?)?,
+        "test" => return test::test(rest),
+        "tidy" => {
+            no_more(rest)?;
+            tidy::tidy()?;
+        }
+        "help" | "-h" | "--help" => ui::plain(USAGE),
+        other => bail!("there is no task '{other}'\n\n{USAGE}"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn no_more(rest: &[String]) -> Result<()> {
+    match rest.first() {
+        None => Ok(()),
+        Some(arg) => bail!("this task takes no arguments, but got '{arg}'"),
+    }
+}

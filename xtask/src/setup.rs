@@ -1,0 +1,231 @@
+//! What this machine lacks, and installing it: Debian (or Ubuntu) packages
+//! where the caller is root, a sentence with the command to type where not.
+//! Nothing is touched that is there already.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use crate::{shell, ui};
+
+/// Something that a task needs from the machine.
+struct Need {
+    /// What it is for, to end the sentence "needed …".
+    why: &'static str,
+    /// Any of these programs will do.
+    programs: &'static [&'static str],
+    /// The packages that bring one.
+    packages: &'static [&'static str],
+    /// Whether nothing works without it.
+    essential: bool,
+}
+
+const BUILD: [Need; 2] = [
+    Need {
+        why: "to compile the bundled SQLite and zstd",
+        programs: &["cc"],
+        packages: &["build-essential"],
+        essential: true,
+    },
+    Need {
+        why: "to take snapshots of the trees of cases",
+        programs: &["git"],
+        packages: &["git"],
+        essential: true,
+    },
+];
+
+const SANDBOX: [Need; 2] = [
+    Need {
+        why: "to run cases where no Docker engine runs",
+        programs: &["bwrap"],
+        packages: &["bubblewrap"],
+        essential: false,
+    },
+    Need {
+        why: "to make the base image where no image registry answers",
+        programs: &["debootstrap"],
+        packages: &["debootstrap"],
+        essential: false,
+    },
+];
+
+const BROWSER: [Need; 3] = [
+    Need {
+        why: "for the browser tests",
+        programs: &["chromium", "chromium-browser", "google-chrome"],
+        packages: &["chromium"],
+        essential: false,
+    },
+    Need {
+        why: "for the browser tests",
+        programs: &["chromedriver"],
+        packages: &["chromium-driver"],
+        essential: false,
+    },
+    Need {
+        why: "to fetch the accessibility rules that the browser tests apply",
+        programs: &["pip3"],
+        packages: &["python3-pip"],
+        essential: false,
+    },
+];
+
+/// The package on PyPI that carries axe-core, and the version the tests know.
+const AXE: &str = "axe-playwright-python==0.1.8";
+
+/// Which parts of a set-up a task wants.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    sandbox: bool,
+    browser: bool,
+}
+
+impl Wanted {
+    /// All that any task needs.
+    pub(crate) const fn everything() -> Self {
+        Self {
+            sandbox: true,
+            browser: true,
+        }
+    }
+
+    /// Enough to compile.
+    pub(crate) const fn to_build() -> Self {
+        Self {
+            sandbox: false,
+            browser: false,
+        }
+    }
+
+    /// Enough to compile and to run cases.
+    pub(crate) const fn to_sandbox() -> Self {
+        Self {
+            sandbox: true,
+            browser: false,
+        }
+    }
+}
+
+/// Installs what is wanted and missing.
+pub(crate) fn setup(wanted: &Wanted) -> Result<()> {
+    let mut needs: Vec<&Need> = BUILD.iter().collect();
+    if wanted.sandbox {
+        needs.extend(&SANDBOX);
+    }
+    if wanted.browser {
+        needs.extend(&BROWSER);
+    }
+    let missing: Vec<&Need> = needs
+        .into_iter()
+        .filter(|n| !n.programs.iter().any(|p| shell::find(p).is_some()))
+        .collect();
+    if missing.is_empty() {
+        ui::step("this machine has every program that is needed");
+    } else {
+        bring(&missing)?;
+    }
+    if wanted.browser {
+        fetch_axe();
+    }
+    Ok(())
+}
+
+fn bring(missing: &[&Need]) -> Result<()> {
+    let all: Vec<&str> = missing.iter().flat_map(|n| n.packages).copied().collect();
+    if let Err(error) = install(&all) {
+        // One unknown package must not keep the others away.
+        ui::step(&format!("not all at once: {error}"));
+        for need in missing {
+            if install(need.packages).is_ok() {
+                continue;
+            }
+            let what = need.programs.join(" or ");
+            let advice = by_hand(need.packages);
+            if need.essential {
+                bail!("{what} is missing, needed {}. {advice}", need.why);
+            }
+            ui::warn(&format!("{what} is missing, needed {}. {advice}", need.why));
+        }
+    }
+    Ok(())
+}
+
+/// Installs packages, those that dpkg does not know as installed.
+/// An error says what to type, or what apt said.
+pub(crate) fn install(packages: &[&str]) -> Result<()> {
+    let missing: Vec<&str> = packages.iter().filter(|p| !installed(p)).copied().collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if shell::find("apt-get").is_none() || !shell::is_root() {
+        bail!("{}", by_hand(&missing));
+    }
+    ui::step(&format!("installing {}", missing.join(" ")));
+    let quarter_hour = Duration::from_secs(900);
+    apt(&["update", "-q"], quarter_hour)?;
+    let mut args = vec!["install", "-q", "-y", "--no-install-recommends"];
+    args.extend(&missing);
+    apt(&args, quarter_hour)
+}
+
+fn apt(args: &[&str], limit: Duration) -> Result<()> {
+    let mut command = Command::new("apt-get");
+    command
+        .args(["-o", "DPkg::Lock::Timeout=300"])
+        .args(args)
+        .env("DEBIAN_FRONTEND", "noninteractive");
+    shell::run_quietly(
+        &mut command,
+        limit,
+        "Look whether the package mirrors of this machine answer.",
+    )?;
+    Ok(())
+}
+
+fn installed(package: &str) -> bool {
+    let mut command = Command::new("dpkg-query");
+    command.args(["-W", "-f", "${Status}", package]);
+    shell::output(&mut command, Duration::from_secs(30))
+        .is_ok_and(|o| o.stdout.ends_with(b"ok installed"))
+}
+
+fn by_hand(packages: &[&str]) -> String {
+    let names = packages.join(" ");
+    if shell::find("apt-get").is_some() {
+        format!("Install it with: sudo apt-get install {names}")
+    } else {
+        format!("Install what your system calls: {names}")
+    }
+}
+
+/// Where the accessibility rules lie once fetched.
+pub(crate) fn axe_script() -> PathBuf {
+    shell::target_dir().join("axe/axe_playwright_python/axe.min.js")
+}
+
+/// Fetches axe-core. Without it the tests that need it are skipped, and say so.
+fn fetch_axe() {
+    let script = axe_script();
+    if script.is_file() {
+        return;
+    }
+    let dir = shell::target_dir().join("axe");
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--upgrade"])
+        .args([
+            "--disable-pip-version-check",
+            "--root-user-action=ignore",
+            "--target",
+        ])
+        .arg(&dir)
+        .arg(AXE);
+    let fetched = shell::run_quietly(&mut pip, Duration::from_secs(240), "");
+    match fetched {
+        Ok(_) if script.is_file() => ui::step(&format!("fetched {AXE}")),
+        Ok(_) => ui::warn(&format!("{AXE} came without {}", script.display())),
+        Err(error) => ui::warn(&format!("no accessibility rules: {error}")),
+    }
+}
