@@ -1,0 +1,96 @@
+//! The trait that every backend implements, and what goes in and out of it
+//! besides the run itself.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::error::RuntimeError;
+use crate::log::LogSink;
+use crate::result::RunResult;
+use crate::spec::{Labels, RunSpec};
+
+pub use futures::future::BoxFuture;
+
+/// What an image reference stood for when it was looked up.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ImageDigest(pub String);
+
+impl std::fmt::Display for ImageDigest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// How a run is watched from outside.
+#[derive(Clone, Default)]
+pub struct RunControl {
+    /// Cancelling it ends the run within five seconds.
+    pub cancel: CancellationToken,
+    /// Gets the output as it comes.
+    pub sink: Option<LogSink>,
+}
+
+/// What the reaper spares.
+#[derive(Debug, Clone)]
+pub struct ReapPolicy {
+    /// Only this instance's things are looked at.
+    pub instance: String,
+    /// Live leases, as (job, lease).
+    pub live: HashSet<(String, String)>,
+    /// Younger things are spared: their lease may be newer than `live`.
+    pub min_age: Duration,
+}
+
+impl ReapPolicy {
+    /// Whether something with these labels and this age is to be removed.
+    pub fn condemns(&self, labels: &Labels, age: Duration) -> bool {
+        labels.instance == self.instance
+            && age >= self.min_age
+            && !self
+                .live
+                .contains(&(labels.job.clone(), labels.lease.clone()))
+    }
+}
+
+/// Something that the reaper removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reaped {
+    /// The runtime's name for it.
+    pub id: String,
+    /// Whose it was.
+    pub labels: Labels,
+}
+
+/// A way to run programs apart from the host.
+///
+/// Dropping the future of [`Runtime::run`] also ends the program: backends
+/// remove what they made, in the background if they must.
+pub trait Runtime: Send + Sync {
+    /// One word: `docker`, `bubblewrap`, `fake`.
+    fn name(&self) -> &'static str;
+
+    /// Whether runs can be made now; the error says why not.
+    fn check(&self) -> BoxFuture<'_, Result<(), RuntimeError>>;
+
+    /// What this runtime can't enforce on this machine, one sentence each.
+    fn not_enforced(&self) -> Vec<String>;
+
+    /// The digest that the image reference stands for now.
+    fn resolve<'a>(&'a self, image: &'a str) -> BoxFuture<'a, Result<ImageDigest, RuntimeError>>;
+
+    /// Runs a program to its end. The image is resolved to a digest first, and
+    /// nothing of the run is left behind.
+    fn run<'a>(
+        &'a self,
+        spec: &'a RunSpec,
+        control: RunControl,
+    ) -> BoxFuture<'a, Result<RunResult, RuntimeError>>;
+
+    /// Removes what no live lease owns. Removing what is already gone is no error.
+    fn reap<'a>(
+        &'a self,
+        policy: &'a ReapPolicy,
+    ) -> BoxFuture<'a, Result<Vec<Reaped>, RuntimeError>>;
+}
