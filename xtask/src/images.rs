@@ -1,12 +1,12 @@
-//! The images that cases run in. docker/build.sh makes them; this only decides
-//! whether there is an engine to make them for.
+//! The images that cases run in. docker/build.sh makes them where an engine
+//! runs; elsewhere they become folders for bubblewrap.
 
 use std::process::Command;
 
 use anyhow::Result;
 
 use crate::engine::{self, Engine};
-use crate::{shell, ui};
+use crate::{rootfs, shell, ui};
 
 /// Builds what changed, and says which runtime the cases will use.
 pub(crate) fn build(force: bool) -> Result<Engine> {
@@ -29,6 +29,7 @@ pub(crate) fn build(force: bool) -> Result<Engine> {
             ui::warn(
                 "cases run under bubblewrap instead, which limits less: see docs/operating.md",
             );
+            rootfs::build(force)?;
         }
     }
     Ok(engine)

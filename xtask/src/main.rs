@@ -4,6 +4,7 @@
 
 mod engine;
 mod images;
+mod rootfs;
 mod run;
 mod setup;
 mod shell;
@@ -26,8 +27,9 @@ Usage: cargo xtask COMMAND
             --no-demo      start with an empty board
   test    set up, build, and run every test; the last line counts them
             --no-lint      leave out tidy, fmt and clippy
-  images  build the images of the cases (or, where no Docker engine runs, say what takes their place)
+  images  build the images of the cases (where no Docker engine runs: folders for bubblewrap)
             --force        build them even if nothing changed
+            --rootfs       make the folders for bubblewrap even where an engine runs
   wasm    build the browser's half of the site into target/site
             --build-std    with Debian's compiler and a standard library made on the spot
   tidy    check what ARCHITECTURE.md and CONTRIBUTING.md claim about the source
@@ -67,15 +69,20 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
             wasm::build(&options)?;
         }
         "images" => {
-            let mut force = false;
+            let (mut force, mut folders) = (false, false);
             for arg in rest {
                 match arg.as_str() {
                     "--force" => force = true,
+                    "--rootfs" => folders = true,
                     other => bail!("images does not know '{other}'\n\n{USAGE}"),
                 }
             }
             setup::setup(&setup::Wanted::to_sandbox())?;
-            images::build(force)?;
+            if folders {
+                rootfs::build(force)?;
+            } else {
+                images::build(force)?;
+            }
         }
         "run" => run::run(&run::Options::parse(rest)?)?,
         "test" => return test::test(rest),

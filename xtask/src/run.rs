@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::engine::Engine;
-use crate::{images, setup, shell, ui, wasm};
+use crate::{images, rootfs, setup, shell, ui, wasm};
 
 /// What the person asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -78,15 +78,22 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     server
         .arg("serve")
         .args(["--listen", &format!("127.0.0.1:{}", options.port)])
-        .arg("--data")
+        .args(["--base-url", &format!("http://127.0.0.1:{}", options.port)])
+        .arg("--data-dir")
         .arg(&options.data)
-        .arg("--site")
+        .arg("--site-root")
         .arg(wasm::site_dir());
+    if let Some(bundle) = shell::certificates() {
+        server.arg("--ca-bundle").arg(bundle);
+    }
     if options.demo {
         server.args(["--demo", "samples"]);
     }
     if let Engine::None(_) = engine {
-        server.args(["--runtime", "bubblewrap"]);
+        server
+            .args(["--runtime", "bubblewrap"])
+            .arg("--rootfs-dir")
+            .arg(rootfs::dir());
     }
     let _ = ui::phase(&format!(
         "serving on http://127.0.0.1:{} (Ctrl-C ends it)",

@@ -158,6 +158,19 @@ pub(crate) fn tail(output: &Output, lines: usize) -> String {
     all[all.len().saturating_sub(lines)..].join("\n")
 }
 
+/// The certificates that this machine trusts, so that set-up containers trust
+/// them too; nothing where the person set it otherwise.
+pub(crate) fn certificates() -> Option<PathBuf> {
+    if std::env::var_os("FAULTBOARD_CA_BUNDLE").is_some() {
+        return None;
+    }
+    std::env::var_os("SSL_CERT_FILE")
+        .map(PathBuf::from)
+        .into_iter()
+        .chain([PathBuf::from("/etc/ssl/certs/ca-certificates.crt")])
+        .find(|file| file.is_file())
+}
+
 /// Whether the caller is root.
 pub(crate) fn is_root() -> bool {
     // /proc/self belongs to the effective user.

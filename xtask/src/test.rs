@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{engine, images, setup, shell, tidy, ui, wasm};
+use crate::{engine, images, rootfs, setup, shell, tidy, ui, wasm};
 
 /// Packages that must stay free of anything that a browser hasn't got. The
 /// app's browser half is not among them: it is really built.
@@ -101,9 +101,12 @@ pub(crate) fn test(args: &[String]) -> Result<ExitCode> {
         "--",
         "--show-output",
     ]);
-    if let engine::Engine::None(_) = engine {
-        command.env("FAULTBOARD_RUNTIME", "bubblewrap");
-    }
+    match engine {
+        engine::Engine::Docker(_) => command.env("FAULTBOARD_REQUIRE_RUNTIMES", "docker"),
+        engine::Engine::None(_) => command
+            .env("FAULTBOARD_RUNTIME", "bubblewrap")
+            .env("FAULTBOARD_ROOTFS_DIR", std::path::absolute(rootfs::dir())?),
+    };
     report.count = follow(&mut command)?;
     report.times.push(phase.done());
 
@@ -225,8 +228,10 @@ impl Reading {
             self.count.ignored += number_before(rest, " ignored");
             return true;
         }
-        if line.starts_with("SKIP ") {
-            self.count.skipped.push(line.to_owned());
+        if let Some(said) = skipped(line) {
+            if !self.count.skipped.iter().any(|s| s == said) {
+                self.count.skipped.push(said.to_owned());
+            }
             return true;
         }
         match line {
@@ -236,6 +241,14 @@ impl Reading {
         }
         !self.in_successes
     }
+}
+
+/// What a line says about something that was not tested. It may follow the
+/// runner's own `test name ... ` on one line.
+fn skipped(line: &str) -> Option<&str> {
+    let said = line.split_once(" ... ").map_or(line, |(_, said)| said);
+    let marks = ["SKIP ", "NOT TESTED: ", "NO SAMPLES: "];
+    marks.iter().any(|m| said.starts_with(m)).then_some(said)
 }
 
 /// The number that stands before a word.
