@@ -16,7 +16,7 @@ use std::pin::Pin;
 
 use faultboard_domain::CaseId;
 use faultboard_store::jobs::Claimed;
-use tokio::sync::watch;
+pub use tokio_util::sync::CancellationToken;
 
 /// Times of the queue, in milliseconds.
 #[derive(Debug, Clone)]
@@ -70,8 +70,8 @@ pub enum JobFailure {
 
 /// What a handler is given beside its job.
 pub struct JobContext {
-    /// Becomes true when the work must end: cancelled, or the lease is lost.
-    pub cancel: watch::Receiver<bool>,
+    /// Cancelled when the work must end: somebody wished it, or the lease is lost.
+    pub cancel: CancellationToken,
     /// Where its log goes.
     pub log: tokio::sync::mpsc::UnboundedSender<LogLine>,
 }

@@ -12,6 +12,7 @@ use faultboard_store::jobs::{self, Claimed, Heartbeat};
 use faultboard_store::{Store, StoreError};
 use rand::RngExt as _;
 use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 
 use crate::{Handler, JobContext, JobFailure, Policy};
 
@@ -137,13 +138,13 @@ impl Worker {
 
     /// Runs one job to its end, whatever that is.
     async fn work(&self, job: &Claimed) -> Result<(), JobFailure> {
-        let (cancel_tx, cancel_rx) = watch::channel(false);
+        let cancel = CancellationToken::new();
         let (log_tx, log_rx) = mpsc::unbounded_channel();
         let writer = self.write_log(job.id, log_rx);
-        let beat = self.keep_alive(job, &cancel_tx);
+        let beat = self.keep_alive(job, &cancel);
         let run = async {
             let context = JobContext {
-                cancel: cancel_rx,
+                cancel: cancel.clone(),
                 log: log_tx,
             };
             self.handler.run(job, context).await
@@ -164,7 +165,7 @@ impl Worker {
     }
 
     /// Prolongs the lease until it is lost; passes a wish to cancel on.
-    async fn keep_alive(&self, job: &Claimed, cancel: &watch::Sender<bool>) {
+    async fn keep_alive(&self, job: &Claimed, cancel: &CancellationToken) {
         loop {
             tokio::time::sleep(Duration::from_millis(self.policy.heartbeat_ms)).await;
             let beat = async {
@@ -183,10 +184,10 @@ impl Worker {
             match beat.await {
                 Ok(Heartbeat::Held) => {}
                 Ok(Heartbeat::CancelWanted) => {
-                    cancel.send_replace(true);
+                    cancel.cancel();
                 }
                 Ok(Heartbeat::Lost) => {
-                    cancel.send_replace(true);
+                    cancel.cancel();
                     // The handler gets the time that ending a container takes.
                     tokio::time::sleep(Duration::from_secs(10)).await;
                     return;

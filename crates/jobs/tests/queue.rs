@@ -1,5 +1,4 @@
 //! The queue on a real database: leases, fencing, fairness, back-off, parking.
-#![expect(missing_docs, reason = "a test binary")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

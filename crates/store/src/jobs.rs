@@ -217,13 +217,10 @@ pub async fn expire(c: &mut Connection, now: Timestamp) -> Result<Vec<JobId>> {
     Ok(ids.into_iter().map(JobId).collect())
 }
 
-/// Fencing tokens of every live lease.
-pub async fn live_tokens(c: &mut Connection) -> Result<Vec<String>> {
-    Ok(sqlx::query_scalar(
-        "select lease_token from jobs where state = 'running' and lease_token is not null",
-    )
-    .fetch_all(c)
-    .await?)
+/// Every live lease, as job and fencing token.
+pub async fn live_leases(c: &mut Connection) -> Result<Vec<(JobId, String)>> {
+    let rows: Vec<(i64, String)> = sqlx::query_as("select id, lease_token from jobs where state = 'running' and lease_token is not null").fetch_all(c).await?;
+    Ok(rows.into_iter().map(|(id, token)| (JobId(id), token)).collect())
 }
 
 /// Puts a parked job back into the queue with its tries forgiven.

@@ -347,3 +347,13 @@ pub async fn changes(c: &mut Connection, most: u32) -> Result<Vec<ChangeView>> {
         })
         .collect()
 }
+
+/// Published submissions, and their attempts.
+pub async fn published_counts(c: &mut Connection) -> Result<(u32, u32)> {
+    let counts: (u32, u32) = sqlx::query_as(
+        "select count(distinct s.id), count(a.id) from submissions s left join attempts a on a.submission_id = s.id where s.state = 'published'",
+    )
+    .fetch_one(c)
+    .await?;
+    Ok(counts)
+}
