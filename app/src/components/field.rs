@@ -1,0 +1,73 @@
+//! Form fields: a label, its control, and the rule that the value must meet.
+
+use leptos::prelude::*;
+
+/// A labelled line of text.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// Its name in the form, also its id.
+    pub name: &'static str,
+    /// Its label.
+    pub label: &'static str,
+    /// The type of its input.
+    pub kind: &'static str,
+    /// What a browser may fill in.
+    pub autocomplete: &'static str,
+    /// The rule or a hint; may be empty.
+    pub hint: &'static str,
+    /// Whether it may stay blank.
+    pub optional: bool,
+}
+
+/// Draws the field with its present value.
+pub fn field(f: Field, value: &str) -> AnyView {
+    let hint_id = format!("{}-hint", f.name);
+    let described = (!f.hint.is_empty()).then(|| hint_id.clone());
+    let hint = (!f.hint.is_empty()).then(|| view! { <span class="hint" id=hint_id>{f.hint}</span> });
+    view! {
+        <div class="field">
+            <label for=f.name>{f.label}</label>
+            <input
+                id=f.name
+                name=f.name
+                type=f.kind
+                autocomplete=f.autocomplete
+                required=!f.optional
+                aria-describedby=described
+                value=value.to_owned()
+                maxlength="300"
+            />
+            {hint}
+        </div>
+    }
+    .into_any()
+}
+
+/// A button that posts, with a reason or note beside it: a whole small form.
+pub fn reasoned(
+    action: String,
+    name: &'static str,
+    label: &'static str,
+    button: &'static str,
+    tone: &'static str,
+    required: bool,
+) -> AnyView {
+    let id = format!("{name}-{}", action.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
+    view! {
+        <form method="post" action=action class="reasoned">
+            <label for=id.clone()>{label}</label>
+            <textarea id=id name=name rows="2" maxlength="2000" required=required></textarea>
+            <button class="button" data-tone=tone>{button}</button>
+        </form>
+    }
+    .into_any()
+}
+
+/// A button that posts and sends nothing else.
+pub fn post_button(action: String, label: impl Into<String>, tone: &'static str) -> AnyView {
+    let label: String = label.into();
+    view! {
+        <form method="post" action=action class="one-button"><button class="button" data-tone=tone>{label}</button></form>
+    }
+    .into_any()
+}

@@ -1,0 +1,108 @@
+//! A value with its 95 % interval, drawn in the cell on one common scale and
+//! read out as text. Drawn with SVG attributes alone.
+
+use faultboard_domain::score::Estimate;
+use faultboard_domain::view::Difference;
+use leptos::prelude::*;
+
+use crate::format;
+
+/// Width of a bar's drawing, in its own units.
+const WIDTH: f64 = 96.0;
+
+/// A rate in per cent with its bar; the scale runs from 0 to 100.
+pub fn rate(estimate: Option<&Estimate>, board_n: u32) -> AnyView {
+    let Some(e) = estimate else {
+        return unknown();
+    };
+    let short = (e.n < board_n).then(|| {
+        view! { <abbr class="short-n" title=format!("from {} of {board_n} cases", e.n)>{format!("n\u{2009}=\u{2009}{}", e.n)}</abbr> }
+    });
+    let said = e.ci95.map(|(low, high)| {
+        format!(
+            ", 95 % interval {} to {}",
+            format::percent(low),
+            format::percent(high)
+        )
+    });
+    view! {
+        <span class="est" title=title(e.ci95, format::percent)>
+            <span class="num">{format::percent(e.mean)}</span>
+            {bar(0.0, 1.0, e.mean, e.ci95, None)}
+            <span class="sr">{said}</span>
+            {short}
+        </span>
+    }
+    .into_any()
+}
+
+/// A rate in per cent without a bar; its interval is in the title.
+pub fn plain_rate(estimate: Option<&Estimate>) -> AnyView {
+    match estimate {
+        None => unknown(),
+        Some(e) => view! {
+            <span class="num" title=title(e.ci95, format::percent)>{format::percent(e.mean)}</span>
+        }
+        .into_any(),
+    }
+}
+
+/// A difference in points with its bar; the scale runs from `-reach` to `reach`
+/// with a line at zero.
+pub fn difference(difference: Option<&Difference>, reach: f64) -> AnyView {
+    let Some(d) = difference else {
+        return unknown();
+    };
+    let said = d.ci95.map(|(low, high)| {
+        format!(
+            ", 95 % interval {} to {}",
+            format::points(low),
+            format::points(high)
+        )
+    });
+    let p = d.p.map(|p| format!(", p = {p:.3}"));
+    view! {
+        <span class="est" title=title(d.ci95, format::points)>
+            <span class="num">{format::points(d.mean)}</span>
+            {bar(-reach, reach, d.mean, d.ci95, Some(0.0))}
+            <span class="sr">{said}{p}</span>
+        </span>
+    }
+    .into_any()
+}
+
+/// What stands where there is no value.
+pub fn unknown() -> AnyView {
+    view! { <span class="unknown">{format::UNKNOWN}</span> }.into_any()
+}
+
+fn title(ci95: Option<(f64, f64)>, text: fn(f64) -> String) -> String {
+    ci95.map_or_else(
+        || "no interval: fewer than two cases".to_owned(),
+        |(low, high)| format!("95 % interval {} to {}", text(low), text(high)),
+    )
+}
+
+fn bar(low: f64, high: f64, mean: f64, ci95: Option<(f64, f64)>, zero: Option<f64>) -> AnyView {
+    let x = |v: f64| {
+        let share = ((v - low) / (high - low)).clamp(0.0, 1.0);
+        format!("{:.1}", 4.0 + share * (WIDTH - 8.0))
+    };
+    let whisker = ci95.map(|(a, b)| {
+        view! {
+            <line class="whisker" x1=x(a) x2=x(b) y1="8" y2="8"></line>
+            <line class="whisker" x1=x(a) x2=x(a) y1="5" y2="11"></line>
+            <line class="whisker" x1=x(b) x2=x(b) y1="5" y2="11"></line>
+        }
+    });
+    let zero = zero.map(|z| view! { <line class="zero" x1=x(z) x2=x(z) y1="1" y2="15"></line> });
+    view! {
+        <svg class="bar" viewBox="0 0 96 16" width="96" height="16" aria-hidden="true" focusable="false">
+            <line class="axis" x1="4" x2="92" y1="8" y2="8"></line>
+            {zero}
+            {whisker}
+            <circle class="dot" cx=x(mean) cy="8" r="3.5"></circle>
+        </svg>
+    }
+    .into_any()
+}

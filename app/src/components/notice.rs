@@ -1,0 +1,57 @@
+//! Messages at the top of a page, and the designed empty states.
+
+use leptos::prelude::*;
+
+/// The longest text that an address may bring along as an error.
+const LONGEST: usize = 300;
+
+/// The sentence of a notice's key; none for a key that isn't known.
+pub fn sentence(key: &str) -> Option<&'static str> {
+    Some(match key {
+        "signed-in" => "You are signed in.",
+        "signed-out" => "You are signed out.",
+        "account-created" => "Your account is ready, and you are signed in.",
+        "admin-created" => "The administrator's account is ready, and you are signed in.",
+        "uploaded" => "The bundle is here. It is checked now; this page follows along.",
+        "withdrawn" => "The submission is withdrawn.",
+        "token-created" => "The token is made. Copy it now: it is shown this once.",
+        "token-revoked" => "The token is revoked and no longer works.",
+        "review-started" => "The submission is in review.",
+        "published" => "The submission is published and stands on the board.",
+        "rejected" => "The submission is rejected; its owner sees the reason.",
+        "re-evaluation-started" => "The re-evaluation has begun. Its revision appears below and goes live only when it is applied.",
+        "revision-applied" => "The revision is live, and the board shows it.",
+        "revision-discarded" => "The revision is discarded; the live one stays.",
+        "finding-confirmed" => "The hit is confirmed.",
+        "finding-cleared" => "The hit is cleared.",
+        "scoring-resumed" => "The submission goes on to scoring.",
+        "job-retried" => "The job is back in the queue.",
+        "job-cancelled" => "The job is cancelled.",
+        "queue-paused" => "Workers finish what they hold and claim nothing new.",
+        "queue-resumed" => "Workers claim jobs again.",
+        "saved" => "Saved.",
+        _ => return None,
+    })
+}
+
+/// The messages that an address brings along.
+pub fn notices(notice: Option<&str>, error: Option<&str>) -> AnyView {
+    let told = notice.and_then(sentence).map(|text| {
+        view! { <p class="notice" data-tone="good" role="status">{text}</p> }
+    });
+    let failed = error.map(|text| {
+        let text: String = text.chars().take(LONGEST).collect();
+        view! { <p class="notice" data-tone="bad" role="alert">{text}</p> }
+    });
+    view! { {failed}{told} }.into_any()
+}
+
+/// A remark within a page.
+pub fn remark(tone: &'static str, content: impl IntoView + 'static) -> AnyView {
+    view! { <div class="notice" data-tone=tone>{content}</div> }.into_any()
+}
+
+/// An empty place: what will stand here, and how to bring it about.
+pub fn empty(what: &'static str, how: impl IntoView + 'static) -> AnyView {
+    view! { <div class="empty"><p class="empty-what">{what}</p><p>{how}</p></div> }.into_any()
+}

@@ -1,0 +1,26 @@
+//! The islands: the parts of pages that come alive in the browser. Everything
+//! they do is also reachable without them, by plain links and forms; each only
+//! makes it quicker or live.
+
+mod live_log;
+mod live_queue;
+mod live_submission;
+#[cfg(any(feature = "hydrate", test))]
+mod precheck;
+mod region;
+mod theme;
+mod trace_keys;
+mod upload;
+
+#[cfg(feature = "hydrate")]
+mod dom;
+#[cfg(feature = "hydrate")]
+mod tus;
+
+pub use live_log::LiveLog;
+pub use live_queue::LiveQueue;
+pub use live_submission::LiveSubmission;
+pub use region::LiveRegion;
+pub use theme::ThemeToggle;
+pub use trace_keys::TraceKeys;
+pub use upload::Upload;

@@ -1,0 +1,133 @@
+//! The admin area's first page: what needs a human comes first, then the
+//! machine room.
+
+use faultboard_domain::view::{AdminView, WorkerView};
+use leptos::prelude::*;
+
+use super::queue;
+use super::submission::section;
+use crate::components::frame::title;
+use crate::components::{field, findings, notice, stat, state, submissions, when};
+use crate::{data, format};
+
+/// Share of the disk below which its line warns.
+const LOW_DISK: f64 = 0.1;
+
+/// `/admin`.
+#[component]
+pub fn Route() -> impl IntoView {
+    data::load(
+        |portal, actor| async move { portal.admin(&actor).await },
+        |view| page(&view),
+    )
+}
+
+/// The page.
+pub fn page(view: &AdminView) -> AnyView {
+    let quiet = view.to_review.is_empty()
+        && view.flagged.is_empty()
+        && view.hits.is_empty()
+        && view.parked.is_empty()
+        && view.stuck.is_empty();
+    let nothing = quiet.then(|| notice::remark("good", view! { <p>"Nothing waits for you."</p> }));
+    let list = |of: &[_]| submissions::table(of, "/admin/review", true, when::when);
+    let to_review = (!view.to_review.is_empty()).then(|| section("to-review", "To review", list(&view.to_review)));
+    let flagged = (!view.flagged.is_empty()).then(|| section("flagged", "Stopped by a guard", list(&view.flagged)));
+    let hits = (!view.hits.is_empty()).then(|| section("hits", "Open leak hits", findings::findings(&view.hits, true)));
+    let parked = (!view.parked.is_empty()).then(|| section("parked", "Parked work", queue::table(&view.parked, true)));
+    let stuck = (!view.stuck.is_empty()).then(|| section("stuck", "Stuck work", queue::table(&view.stuck, true)));
+    let active = if view.active.is_empty() {
+        notice::empty("Submissions under way stand here.", "Nothing is under way.")
+    } else {
+        list(&view.active)
+    };
+    view! {
+        {title("Admin")}
+        <div class="page">
+            <div class="head-row"><h1>"Admin"</h1><a class="button" href="/admin/queue">"Queue and logs"</a></div>
+            {disk_warning(view)}
+            {nothing}
+            {to_review}
+            {flagged}
+            {hits}
+            {parked}
+            {stuck}
+            {section("active", "Under way", active)}
+            {section("machine", "Machine room", machine(view))}
+        </div>
+    }
+    .into_any()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share")]
+fn free_share(view: &AdminView) -> f64 {
+    view.disk_free as f64 / view.disk_total.max(1) as f64
+}
+
+fn disk_warning(view: &AdminView) -> Option<AnyView> {
+    (view.disk_total > 0 && free_share(view) < LOW_DISK).then(|| {
+        notice::remark("bad", view! { <p>{format!("The data disk has {} left of {}. Free some space: claiming stops before it is full.", format::bytes(view.disk_free), format::bytes(view.disk_total))}</p> })
+    })
+}
+
+fn machine(view: &AdminView) -> AnyView {
+    let mut stats: Vec<AnyView> = view
+        .counts
+        .iter()
+        .map(|(s, n)| stat::stat(s.as_str(), format::count(u64::from(*n)), ""))
+        .collect();
+    stats.push(stat::stat("disk free", format::bytes(view.disk_free), format!("of {}", format::bytes(view.disk_total))));
+    let workers: Vec<AnyView> = view.workers.iter().map(worker).collect();
+    let workers = if workers.is_empty() {
+        notice::empty("Workers stand here.", "None has spoken yet: start one with faultboard worker, or serve with workers.")
+    } else {
+        view! {
+            <table class="data workers">
+                <thead><tr><th scope="col">"worker"</th><th scope="col">"state"</th><th scope="col" class="fig">"holds"</th><th scope="col" class="wide">"runtime"</th><th scope="col" class="wide">"last spoke"</th></tr></thead>
+                <tbody>{workers}</tbody>
+            </table>
+        }
+        .into_any()
+    };
+    view! { {stat::stats(stats)}{pause(view.paused)}{workers} }.into_any()
+}
+
+/// Whether workers claim, and the button that turns it round.
+pub fn pause(paused: bool) -> AnyView {
+    if paused {
+        view! {
+            <div class="actions">
+                {state::pill("paused", "warn")}
+                <span>"Workers finish what they hold and claim nothing new."</span>
+                {field::post_button("/admin/queue/resume".to_owned(), "Resume claiming", "primary")}
+            </div>
+        }
+        .into_any()
+    } else {
+        view! {
+            <div class="actions">
+                {state::pill("claiming", "good")}
+                {field::post_button("/admin/queue/pause".to_owned(), "Pause claiming", "plain")}
+            </div>
+        }
+        .into_any()
+    }
+}
+
+fn worker(w: &WorkerView) -> AnyView {
+    let tone = match w.state.split_whitespace().next() {
+        Some("claiming") => "good",
+        Some("quarantined") => "bad",
+        _ => "warn",
+    };
+    view! {
+        <tr>
+            <th scope="row"><code>{w.name.clone()}</code></th>
+            <td>{state::pill(w.state.clone(), tone)}</td>
+            <td class="fig num">{w.running.to_string()}</td>
+            <td class="wide">{w.runtime.clone()}</td>
+            <td class="wide">{when::when(w.seen)}</td>
+        </tr>
+    }
+    .into_any()
+}

@@ -1,0 +1,98 @@
+//! A person's own page: submissions, tokens, quota.
+
+use faultboard_domain::view::{MeView, TokenView};
+use leptos::prelude::*;
+
+use crate::components::frame::title;
+use crate::components::{field, notice, stat, submissions, when};
+use crate::context::NewToken;
+use crate::{data, format};
+
+/// `/me`.
+#[component]
+pub fn Route() -> impl IntoView {
+    let secret = use_context::<NewToken>().and_then(|t| t.0);
+    data::load(
+        |portal, actor| async move { portal.me(&actor).await },
+        move |view| page(&view, secret.as_deref()),
+    )
+}
+
+/// The page; `secret` is a token made a moment ago, shown this once.
+pub fn page(view: &MeView, secret: Option<&str>) -> AnyView {
+    let list = if view.submissions.is_empty() {
+        notice::empty(
+            "Your submissions appear here with their state.",
+            view! { <a href="/submit">"Submit a bundle"</a>", or read "<a href="/docs/submit">"how to"</a>" first." },
+        )
+    } else {
+        submissions::table(&view.submissions, "/submissions", false, when::when)
+    };
+    let shown = secret.map(|s| {
+        notice::remark("good", view! {
+            <p>"Your new token. Copy it now: it is shown this once, and only its digest is kept."</p>
+            <pre class="snippet secret" tabindex="0" id="new-token">{s.to_owned()}</pre>
+        })
+    });
+    let tokens: Vec<AnyView> = view.tokens.iter().map(token).collect();
+    let tokens = if tokens.is_empty() {
+        notice::empty("Your tokens appear here.", "A token lets the command line upload and ask for you.")
+    } else {
+        view! {
+            <table class="data tokens">
+                <thead><tr><th scope="col">"token"</th><th scope="col" class="wide">"made"</th><th scope="col">"ends"</th><th scope="col" class="wide">"last used"</th><th scope="col"><span class="sr">"revoke"</span></th></tr></thead>
+                <tbody>{tokens}</tbody>
+            </table>
+        }
+        .into_any()
+    };
+    view! {
+        {title("My page")}
+        <div class="page">
+            <div class="head-row">
+                <div><p class="kicker">{format!("{} \u{b7} {}", view.email, view.role.as_str())}</p><h1>{view.name.clone()}</h1></div>
+                <a class="button primary" href="/submit">"Submit a bundle"</a>
+            </div>
+            <div class="columns">
+                <div class="main-column">
+                    <section aria-labelledby="mine"><h2 id="mine">"Submissions"</h2>{list}</section>
+                    <section aria-labelledby="tokens">
+                        <h2 id="tokens">"Tokens for the command line"</h2>
+                        {shown}
+                        {tokens}
+                        <form method="post" action="/me/tokens" class="form row-form">
+                            <div class="field"><label for="token-name">"Name"</label><input id="token-name" name="name" type="text" required=true maxlength="60" autocomplete="off"/></div>
+                            <div class="field"><label for="token-days">"Valid for days"</label><input id="token-days" name="days" type="number" min="1" max="365" value="90" required=true/></div>
+                            <button class="button">"Make a token"</button>
+                        </form>
+                    </section>
+                </div>
+                <aside class="side-column">
+                    <section>
+                        <h2>"Quota"</h2>
+                        {stat::facts(vec![
+                            stat::fact("used in 24 h", format!("{} of {}", view.quota.used, view.quota.allowed)),
+                            stat::fact("largest file", format::bytes(view.quota.max_upload_bytes)),
+                        ])}
+                        <p class="remark">{view.quota.rule.clone()}</p>
+                    </section>
+                </aside>
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+fn token(t: &TokenView) -> AnyView {
+    let used = t.last_used.map_or_else(|| "never".into_any(), when::when);
+    view! {
+        <tr>
+            <th scope="row">{t.name.clone()}" "<code class="remark">{format!("{}\u{2026}", t.prefix)}</code></th>
+            <td class="wide">{when::date(t.created)}</td>
+            <td>{when::date(t.expires)}</td>
+            <td class="wide">{used}</td>
+            <td class="fig">{field::post_button(format!("/me/tokens/{}/revoke", t.id), "Revoke", "bad")}</td>
+        </tr>
+    }
+    .into_any()
+}

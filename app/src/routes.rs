@@ -1,0 +1,49 @@
+//! The site's addresses. Each leads to a thin wrapper that reads the address,
+//! asks one use case, and hands the answer to a page.
+
+use leptos::prelude::*;
+use leptos_meta::provide_meta_context;
+use leptos_router::components::{FlatRoutes, Route, Router};
+use leptos_router::{SsrMode, path};
+
+use crate::components::frame;
+use crate::data;
+use crate::pages::{
+    account, admin, attempt, board, case, cases, changes, docs, home, job, me, queue, review,
+    submission, submit,
+};
+
+/// The site: its frame, and the page of the present address within it.
+#[component]
+pub fn App() -> impl IntoView {
+    provide_meta_context();
+    view! {
+        <Router>
+            {frame::header_of_request()}
+            <main id="main" tabindex="-1">
+                {frame::notices_of_request()}
+                <FlatRoutes fallback=data::not_found>
+                    <Route path=path!("/") view=home::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/board/:track") view=board::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/cases") view=cases::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/cases/:id") view=case::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/submissions/:id") view=submission::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/attempts/:id") view=attempt::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/submit") view=submit::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/sign-in") view=account::SignIn ssr=SsrMode::Async/>
+                    <Route path=path!("/sign-up") view=account::SignUp ssr=SsrMode::Async/>
+                    <Route path=path!("/first-admin") view=account::FirstAdmin ssr=SsrMode::Async/>
+                    <Route path=path!("/me") view=me::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/admin") view=admin::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/admin/queue") view=queue::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/admin/jobs/:id") view=job::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/admin/review/:id") view=review::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/changes") view=changes::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/docs") view=docs::Index ssr=SsrMode::Async/>
+                    <Route path=path!("/docs/:page") view=docs::Route ssr=SsrMode::Async/>
+                </FlatRoutes>
+            </main>
+            {frame::footer()}
+        </Router>
+    }
+}
