@@ -1,2 +1,5 @@
-//! The one binary.
-fn main() {}
+//! The one binary: everything is in the library half.
+
+fn main() -> std::process::ExitCode {
+    faultboard_server::cli::main()
+}

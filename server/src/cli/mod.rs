@@ -1,0 +1,228 @@
+//! The command line. Each command has a file of its own; all share the settings,
+//! `--json` and the exit codes.
+
+mod case;
+mod client;
+mod demo;
+mod doctor;
+mod kept;
+mod offline;
+mod out;
+mod report;
+mod serve;
+mod submit;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+use crate::config::{self, Config, LogFormat};
+use crate::config_file;
+
+/// How a command ended, short of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// All is well.
+    Well,
+    /// It was done, and found problems.
+    WithProblems,
+}
+
+/// Result of a command; an error means that it could not be done.
+pub(crate) type Result = anyhow::Result<Ended>;
+
+/// The home of a benchmark in which agents debug real distributed systems.
+#[derive(Debug, Parser)]
+#[command(
+    name = "faultboard",
+    version,
+    propagate_version = true,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = "Exit codes: 0 all is well, 1 problems were found, 2 wrong usage or something is in the way.\n\
+                  `--help` lists the settings too; `faultboard settings` prints them as a table."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    config: Config,
+    /// Print JSON for scripts instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the site, and work on jobs.
+    Serve,
+    /// Work on jobs only.
+    Worker,
+    /// Prepare, check, send and follow submissions.
+    #[command(subcommand)]
+    Submit(submit::Submit),
+    /// Score a results folder offline, as the site would.
+    Score {
+        /// The bundle's folder, or an archive of it.
+        dir: PathBuf,
+    },
+    /// Run the leakage guards over a results folder, offline.
+    Leakage {
+        /// The bundle's folder, or an archive of it.
+        dir: PathBuf,
+        /// Move attempts with a quarantining hit aside, into `quarantined/` of the folder.
+        #[arg(long)]
+        quarantine: bool,
+    },
+    /// Look at the cases, and prove them.
+    #[command(subcommand)]
+    Case(case::Case),
+    /// Run agents on cases.
+    #[command(subcommand)]
+    Bench(case::Bench),
+    /// Hand in the sample bundles, score and publish them.
+    Demo {
+        /// The folder of the sample bundles.
+        samples: PathBuf,
+    },
+    /// Check whether this machine can run a site.
+    Doctor,
+    /// Print every setting as a table.
+    Settings,
+}
+
+/// Runs the command of the process's arguments.
+pub fn main() -> ExitCode {
+    // TLS needs to be told which implementation to use. It fails only when one
+    // was chosen before, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let cli = match parse(&args) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(e) => {
+            return failed(
+                cli.json,
+                &anyhow::anyhow!(e).context("threads can't be started"),
+            );
+        }
+    };
+    let json = cli.json;
+    let ended = runtime.block_on(run(cli));
+    // Work that is left behind after the grace period isn't waited for.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    match ended {
+        Ok(Ended::Well) => ExitCode::SUCCESS,
+        Ok(Ended::WithProblems) => ExitCode::from(1),
+        Err(e) => failed(json, &e),
+    }
+}
+
+/// Tells why a command could not be done.
+fn failed(json: bool, e: &anyhow::Error) -> ExitCode {
+    if json {
+        out::json(&serde_json::json!({ "error": format!("{e:#}") }));
+    } else {
+        out::aside(format_args!("faultboard: {e:#}"));
+    }
+    ExitCode::from(2)
+}
+
+/// Parses the arguments, under the settings file if there is one.
+fn parse(args: &[OsString]) -> std::result::Result<Cli, ExitCode> {
+    let mut command = Cli::command();
+    if let Some(path) = config_file::path(args) {
+        match config_file::read(&path) {
+            Ok(pairs) => command = config_file::apply(command, pairs),
+            Err(e) => return Err(failed(false, &anyhow::anyhow!(e))),
+        }
+    }
+    let parsed = command
+        .try_get_matches_from(args)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|e| {
+        let code = if e.use_stderr() { 2 } else { 0 };
+        // A closed pipe has no reader to tell.
+        let _ = e.print();
+        ExitCode::from(code)
+    })
+}
+
+async fn run(cli: Cli) -> Result {
+    let Cli {
+        command,
+        config,
+        json,
+    } = cli;
+    match command {
+        Command::Serve => {
+            log_to_stdout(&config)?;
+            serve::serve(config).await
+        }
+        Command::Worker => {
+            log_to_stdout(&config)?;
+            serve::work(config).await
+        }
+        Command::Submit(what) => submit::run(what, &config, json).await,
+        Command::Score { dir } => offline::score(&dir, &config, json).await,
+        Command::Leakage { dir, quarantine } => offline::leakage(&dir, &config, quarantine, json),
+        Command::Case(what) => case::run(what, &config, json).await,
+        Command::Bench(what) => case::bench(what, &config, json).await,
+        Command::Demo { samples } => demo::run(&samples, config, json).await,
+        Command::Doctor => doctor::run(&config, json).await,
+        Command::Settings => {
+            if json {
+                out::json(&config::settings());
+            } else {
+                out::text(&config::settings_markdown());
+            }
+            Ok(Ended::Well)
+        }
+    }
+}
+
+/// Sends log lines to the standard output, in the form that is set.
+fn log_to_stdout(config: &Config) -> anyhow::Result<()> {
+    use std::io::IsTerminal as _;
+    use tracing_subscriber::EnvFilter;
+    let filter = EnvFilter::try_new(&config.log)
+        .map_err(|e| anyhow::anyhow!("the setting `log` can't be understood: {e}"))?;
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stdout().is_terminal());
+    // It fails only where logging was set up before, in a test.
+    let _ = match config.log_format {
+        LogFormat::Text => lines.try_init(),
+        LogFormat::Json => lines.json().flatten_event(true).try_init(),
+    };
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn settings_go_before_or_after_the_command() {
+        for args in [
+            ["faultboard", "--workers", "3", "serve"],
+            ["faultboard", "serve", "--workers", "3"],
+        ] {
+            let cli = Cli::try_parse_from(args).unwrap();
+            assert_eq!(cli.config.workers, 3);
+        }
+    }
+}

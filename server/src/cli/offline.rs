@@ -1,0 +1,59 @@
+//! `score` and `leakage`: what the site would say about a results folder,
+//! without a site and without a database.
+
+use std::path::Path;
+
+use super::{Ended, Result, out, report};
+use crate::config::Config;
+use faultboard_portal::{PortalError, offline};
+
+/// Turns a refusal into a report where there is one.
+pub(super) fn told(e: PortalError, json: bool) -> Result {
+    match e {
+        PortalError::Rejected(problems) => {
+            if json {
+                out::json(&*problems);
+            } else {
+                out::text(&report::text(&problems));
+            }
+            Ok(Ended::WithProblems)
+        }
+        e => Err(e.into()),
+    }
+}
+
+/// `faultboard score DIR`.
+pub(super) async fn score(dir: &Path, config: &Config, json: bool) -> Result {
+    let mut log = |line: &str| out::aside(out::tame(line));
+    match offline::score(dir, &config.portal(), &mut log).await {
+        Ok(scores) => {
+            if json {
+                out::json(&scores);
+            } else {
+                out::text(&out::outline(&scores));
+            }
+            Ok(Ended::Well)
+        }
+        Err(e) => told(e, json),
+    }
+}
+
+/// `faultboard leakage DIR`: with problems when a guard has hit.
+pub(super) fn leakage(dir: &Path, config: &Config, quarantine: bool, json: bool) -> Result {
+    match offline::leakage(dir, &config.portal(), quarantine) {
+        Ok(found) => {
+            if json {
+                out::json(&found);
+            } else {
+                out::text(&out::outline(&found));
+            }
+            let hits = found["findings"].as_array().is_some_and(|f| !f.is_empty());
+            Ok(if hits {
+                Ended::WithProblems
+            } else {
+                Ended::Well
+            })
+        }
+        Err(e) => told(e, json),
+    }
+}

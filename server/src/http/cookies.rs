@@ -1,0 +1,120 @@
+//! The two cookies of the site: the session, and the secret of a new token on
+//! its way to the page that shows it once. No other state lives in the browser.
+
+use axum::http::{HeaderMap, HeaderValue, header};
+
+use super::state::Site;
+
+/// Seconds that a browser keeps the session; the database may end it earlier.
+const SESSION_S: u32 = 30 * 86_400;
+/// The new token's cookie.
+const NEW_TOKEN: &str = "fb_new_token";
+
+/// The session cookie's name. Browsers take `__Host-` from HTTPS alone, and
+/// then refuse it to subdomains.
+fn session_name(site: &Site) -> &'static str {
+    if site.config.secure_cookies {
+        "__Host-fb_session"
+    } else {
+        "fb_session"
+    }
+}
+
+/// The value of a cookie: at most 512 bytes of letters, digits, `-`, `_`, `.`.
+fn value(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|v| v.to_str().ok())
+        .flat_map(|v| v.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(n, _)| *n == name)
+        .map(|(_, v)| v.trim_matches('"'))
+        .filter(|v| !v.is_empty() && v.len() <= 512)
+        .filter(|v| {
+            v.bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+        })
+        .map(str::to_owned)
+}
+
+/// The session's secret that a request brings.
+pub(super) fn session(site: &Site, headers: &HeaderMap) -> Option<String> {
+    value(headers, session_name(site))
+}
+
+/// The new token's secret that a request brings.
+pub(super) fn new_token(headers: &HeaderMap) -> Option<String> {
+    value(headers, NEW_TOKEN)
+}
+
+fn make(
+    site: &Site,
+    name: &str,
+    value: &str,
+    path: &str,
+    same_site: &str,
+    seconds: u32,
+) -> Option<HeaderValue> {
+    let secure = if site.config.secure_cookies {
+        "; Secure"
+    } else {
+        ""
+    };
+    let mut header = HeaderValue::from_str(&format!(
+        "{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite={same_site}{secure}"
+    ))
+    .ok()?;
+    header.set_sensitive(true);
+    Some(header)
+}
+
+/// Adds a cookie to an answer.
+fn add(headers: &mut HeaderMap, cookie: Option<HeaderValue>) {
+    if let Some(cookie) = cookie {
+        headers.append(header::SET_COOKIE, cookie);
+    }
+}
+
+/// Gives the browser a session.
+pub(super) fn set_session(site: &Site, headers: &mut HeaderMap, secret: &str) {
+    add(
+        headers,
+        make(site, session_name(site), secret, "/", "Lax", SESSION_S),
+    );
+}
+
+/// Takes the session from the browser.
+pub(super) fn clear_session(site: &Site, headers: &mut HeaderMap) {
+    add(headers, make(site, session_name(site), "", "/", "Lax", 0));
+}
+
+/// Hands a new token's secret to the next page of `/me`, for a minute.
+pub(super) fn set_new_token(site: &Site, headers: &mut HeaderMap, secret: &str) {
+    add(headers, make(site, NEW_TOKEN, secret, "/me", "Strict", 60));
+}
+
+/// Forgets the new token's secret.
+pub(super) fn clear_new_token(site: &Site, headers: &mut HeaderMap) {
+    add(headers, make(site, NEW_TOKEN, "", "/me", "Strict", 0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_among_others_and_rubbish_is_refused() {
+        let mut headers = HeaderMap::new();
+        headers.append(
+            header::COOKIE,
+            HeaderValue::from_static("a=1; fb_new_token=x_Y-1; b"),
+        );
+        assert_eq!(new_token(&headers).as_deref(), Some("x_Y-1"));
+        headers.insert(
+            header::COOKIE,
+            HeaderValue::from_static("fb_new_token=<script>"),
+        );
+        assert_eq!(new_token(&headers), None);
+    }
+}
