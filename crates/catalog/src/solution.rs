@@ -90,7 +90,7 @@ pub fn read(folder: &Folder) -> (Option<Solution>, Vec<Problem>) {
                 folder.at(name),
                 "required-file",
                 "the file is missing",
-                "see docs: the solution folder",
+                "a solution is solution.md, blocks.json and upstream.yaml",
             ));
         }
         found
