@@ -1,0 +1,293 @@
+//! Nothing of a solution is served to an anonymous reader or lies in an
+//! agent's workspace: every public byte of a site with a full board is read,
+//! and searched for every term that must never leak.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use faultboard_tests::bundle::samples;
+use faultboard_tests::crawl::{Found, crawl};
+use faultboard_tests::reader::{Reader, words};
+use faultboard_tests::server::{Options, Server};
+use faultboard_tests::{Context, Result, ensure, machine, need, wait_for};
+
+/// What must not leak, with the case that it belongs to.
+fn terms() -> Result<Vec<(String, String)>> {
+    let mut terms = Vec::new();
+    for entry in std::fs::read_dir(machine::root().join("cases-solution"))? {
+        let dir = entry?.path();
+        let case = dir
+            .file_name()
+            .and_then(|n| n.to_str())
+            .unwrap_or_default()
+            .to_owned();
+        let file = dir.join("upstream.yaml");
+        if !file.is_file() {
+            continue;
+        }
+        let found = list_items(&std::fs::read_to_string(&file)?);
+        ensure!(!found.is_empty(), "{} lists nothing", file.display());
+        terms.extend(found.into_iter().map(|term| (case.clone(), term)));
+    }
+    ensure!(terms.len() > 20, "only {} terms", terms.len());
+    Ok(terms)
+}
+
+/// Every item of every list in a YAML file of ours: all of upstream.yaml's
+/// lists name things that must not leak.
+fn list_items(text: &str) -> Vec<String> {
+    text.lines()
+        .filter_map(|line| line.trim_start().strip_prefix("- "))
+        .map(|item| {
+            let item = item.trim();
+            match (item.strip_prefix('\''), item.strip_prefix('"')) {
+                (Some(quoted), _) => quoted.trim_end_matches('\'').replace("''", "'"),
+                (_, Some(quoted)) => quoted.trim_end_matches('"').to_owned(),
+                _ => item.to_owned(),
+            }
+        })
+        .collect()
+}
+
+/// The terms that occur in some bytes, as they are or as page text.
+fn leaks(bytes: &[u8], terms: &[(String, String)]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes).to_lowercase();
+    let shown = words(&text);
+    let plain = text
+        .replace("\\n", " ")
+        .replace("\\\"", "\"")
+        .replace("\\/", "/");
+    terms
+        .iter()
+        .filter(|(_, term)| {
+            let term = term.to_lowercase();
+            text.contains(&term) || shown.contains(&term) || plain.contains(&term)
+        })
+        .map(|(case, term)| format!("{case}: {term}"))
+        .collect()
+}
+
+#[test]
+fn the_search_finds_what_is_there() {
+    let terms = vec![("c-1".to_owned(), "Owner/Repo#12".to_owned())];
+    assert_eq!(leaks(b"see owner/repo#12.", &terms).len(), 1);
+    assert_eq!(leaks(b"<i>Owner/</i>Repo#12", &terms).len(), 0);
+    assert_eq!(leaks(b"{\"a\":\"Owner\\/Repo#12\"}", &terms).len(), 1);
+    assert_eq!(
+        list_items("issues: []\nterms:\n- 'it''s'\n- a b\n"),
+        ["it's", "a b"]
+    );
+}
+
+#[tokio::test]
+async fn no_public_byte_holds_a_solution() -> Result<()> {
+    need!(
+        "no_public_byte_holds_a_solution",
+        machine::runtime(),
+        machine::site(),
+        samples("repair")
+    );
+    let terms = terms()?;
+    let demo = machine::root().join("samples");
+    let options = Options::new("crawler")
+        .workers(2)
+        .setting("FAULTBOARD_DEMO", demo.display().to_string());
+    let server = Server::start(options).await?;
+    let reader = Reader::new(&server)?;
+
+    // The demo board fills up by itself.
+    let mut rows = 0;
+    for (track, kind, subset) in [
+        ("repair", "repair", "full"),
+        ("diagnosis", "diagnosis", "full"),
+        ("repair", "teaching", "teaching"),
+    ] {
+        let wanted = samples(kind).map_err(anyhow::Error::msg)?.len();
+        let board = format!("/board/{track}.json?release=2026.1&subset={subset}");
+        wait_for(&format!("{wanted} rows on {board}"), 2_400, async || {
+            let answer = reader.json(&board).await?;
+            let now = answer["rows"].as_array().map_or(0, Vec::len);
+            Ok((now >= wanted).then_some(()))
+        })
+        .await?;
+        rows += wanted;
+    }
+    ensure!(rows >= 4);
+
+    let starts: Vec<String> = [
+        "/",
+        "/board/repair",
+        "/board/diagnosis",
+        "/cases",
+        "/changes",
+        "/docs",
+        "/submit",
+        "/sign-in",
+        "/sign-up",
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/me",
+        "/admin",
+        "/robots.txt",
+        "/sitemap.xml",
+        "/board/repair.json?subset=full",
+        "/board/repair.csv?subset=teaching",
+        "/board/diagnosis.csv",
+    ]
+    .map(str::to_owned)
+    .into();
+    let mut found: Vec<String> = Vec::new();
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    let read = crawl(&reader, &starts, |part: &Found| {
+        ensure!(part.status < 500, "{}: {}", part.place, part.status);
+        for leak in leaks(&part.bytes, &terms) {
+            found.push(format!("{}: {leak}", part.place));
+        }
+        let kind = part
+            .place
+            .trim_start_matches('/')
+            .split(['/', '?', '!'])
+            .next()
+            .unwrap_or_default();
+        *kinds.entry(kind.to_owned()).or_default() += 1;
+        Ok(())
+    })
+    .await?;
+    ensure!(found.is_empty(), "leaks: {found:#?}");
+    for kind in [
+        "board",
+        "cases",
+        "submissions",
+        "attempts",
+        "static",
+        "pkg",
+        "figures",
+    ] {
+        ensure!(
+            kinds.get(kind).is_some_and(|n| *n > 0),
+            "nothing of /{kind} was read: {kinds:?}"
+        );
+    }
+    ensure!(read > 60, "only {read} addresses were read: {kinds:?}");
+
+    ensure!(
+        server.server_errors().is_empty(),
+        "{:?}",
+        server.server_errors()
+    );
+
+    workspaces(&server, &terms)
+}
+
+/// Lays out every agent's workspace and searches it.
+fn workspaces(server: &Server, terms: &[(String, String)]) -> Result<()> {
+    let out = tempfile::tempdir()?;
+    let mut cases = 0;
+    for entry in std::fs::read_dir(machine::root().join("cases"))? {
+        let dir = entry?.path();
+        if !dir.join("case.yaml").is_file() {
+            continue;
+        }
+        cases += 1;
+        let case = dir
+            .file_name()
+            .and_then(|n| n.to_str())
+            .context("a case has a name")?
+            .to_owned();
+        for condition in ["symptom-only", "context-augmented"] {
+            let workspace = out.path().join(format!("{case}-{condition}"));
+            let made = server
+                .command()
+                .args([
+                    "case",
+                    "workspace",
+                    &case,
+                    "--condition",
+                    condition,
+                    "--dir",
+                ])
+                .arg(&workspace)
+                .output()?;
+            ensure!(
+                made.status.success(),
+                "{case}, {condition}: {}",
+                String::from_utf8_lossy(&made.stderr)
+            );
+            let mut files = 0;
+            for file in files_below(&workspace)? {
+                files += 1;
+                let name = file.strip_prefix(&workspace)?.display().to_string();
+                for hidden in [
+                    "solution.md",
+                    "upstream.yaml",
+                    "blocks.json",
+                    "inject_test",
+                    "reproduce.sh",
+                    "case.yaml",
+                ] {
+                    // What the upstream project itself calls so is its own.
+                    let ours = dir.join(hidden).exists()
+                        || hidden.ends_with("yaml")
+                        || hidden.starts_with("solution");
+                    ensure!(
+                        !(ours && name.ends_with(hidden)),
+                        "{case}: the workspace holds {name}"
+                    );
+                }
+                let bytes = std::fs::read(&file)?;
+                let found = leaks(&bytes, terms);
+                ensure!(found.is_empty(), "{case}, {condition}: {name}: {found:?}");
+            }
+            ensure!(files > 5, "{case}, {condition}: the workspace is empty");
+            history(&workspace)?;
+        }
+    }
+    ensure!(cases >= 5);
+    Ok(())
+}
+
+/// The snapshot's repository knows one commit and nothing beyond it.
+fn history(workspace: &Path) -> Result<()> {
+    let tree = [workspace.join("tree"), workspace.to_owned()]
+        .into_iter()
+        .find(|dir| dir.join(".git").is_dir())
+        .context("no repository in the workspace")?;
+    let git = |args: &[&str]| -> Result<String> {
+        let output = std::process::Command::new("git")
+            .arg("-c")
+            .arg("safe.directory=*")
+            .arg("-C")
+            .arg(&tree)
+            .args(args)
+            .output()?;
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    ensure!(
+        git(&["rev-list", "--all", "--count"])? == "1",
+        "more than one commit"
+    );
+    ensure!(git(&["remote"])?.is_empty(), "a remote");
+    ensure!(git(&["reflog", "--all"])?.lines().count() <= 1, "a reflog");
+    ensure!(git(&["tag"])?.is_empty(), "a tag");
+    let unreachable = git(&["fsck", "--unreachable", "--no-reflogs"])?;
+    ensure!(unreachable.is_empty(), "unreachable objects: {unreachable}");
+    Ok(())
+}
+
+fn files_below(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(dir) = open.pop() {
+        for entry in std::fs::read_dir(&dir)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                open.push(entry.path());
+            } else if kind.is_file() {
+                found.push(entry.path());
+            }
+        }
+    }
+    Ok(found)
+}
