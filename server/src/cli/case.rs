@@ -2,6 +2,7 @@
 //! oracles tell a faulty tree from a mended one, and workspaces for agents.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Subcommand;
@@ -148,11 +149,19 @@ async fn verify(portal: &Portal, case: Option<CaseId>, times: u32, json: bool) -
     let mut ended = Ended::Well;
     let mut results = Vec::new();
     for case in cases {
-        let mut log =
-            |line: &str| out::aside(format_args!("{case}: {}", out::tame(line.trim_end())));
-        let outcome = portal.case_verify(&case, times, &mut log).await;
+        let name = case.clone();
+        let say = Arc::new(move |line: &str| {
+            out::aside(format_args!("{name}: {}", out::tame(line.trim_end())));
+        });
+        let outcome = portal.case_verify(&case, times, say).await;
         let (good, words) = match &outcome {
-            Ok(proof) => (holds(proof), in_words(proof)),
+            Ok((proof, problems)) => (
+                problems.is_empty() && holds(proof),
+                std::iter::once(in_words(proof))
+                    .chain(problems.iter().cloned())
+                    .collect::<Vec<_>>()
+                    .join("; "),
+            ),
             Err(e) => (false, e.to_string()),
         };
         if !good {
@@ -162,7 +171,8 @@ async fn verify(portal: &Portal, case: Option<CaseId>, times: u32, json: bool) -
             results.push(serde_json::json!({
                 "case": case,
                 "holds": good,
-                "proof": outcome.as_ref().ok(),
+                "proof": outcome.as_ref().ok().map(|(proof, _)| proof),
+                "problems": outcome.as_ref().ok().map(|(_, problems)| problems),
                 "error": outcome.as_ref().err().map(ToString::to_string),
             }));
         } else {

@@ -3,12 +3,31 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
+use faultboard_domain::SubmissionId;
+use faultboard_portal::{Portal, PortalError};
 use tokio::sync::watch;
 
 use super::{Ended, Result, out, serve};
 use crate::config::Config;
 use crate::http::listen::asked_to_end;
+
+/// How often the samples are looked at while they are scored.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Hands the samples in and publishes each once it is scored; gives those that
+/// were handed in now. Somebody must work on jobs meanwhile.
+pub(super) async fn see_through(
+    portal: &Portal,
+    samples: &Path,
+) -> std::result::Result<Vec<SubmissionId>, PortalError> {
+    let new = portal.load_demo(samples).await?;
+    while portal.publish_demo().await? > 0 {
+        tokio::time::sleep(LOOK).await;
+    }
+    Ok(new)
+}
 
 pub(super) async fn run(samples: &Path, mut config: Config, json: bool) -> Result {
     // The bundles must be scored by somebody before they can be published.
@@ -17,7 +36,7 @@ pub(super) async fn run(samples: &Path, mut config: Config, json: bool) -> Resul
     let (stop, stopping) = watch::channel(false);
     let workers = tokio::spawn(Arc::clone(&portal).run_workers(stopping));
     let loaded = tokio::select! {
-        loaded = portal.load_demo(samples) => Some(loaded),
+        loaded = see_through(&portal, samples) => Some(loaded),
         () = asked_to_end() => None,
     };
     // The workers hold a receiver as long as they run.
@@ -37,7 +56,10 @@ pub(super) async fn run(samples: &Path, mut config: Config, json: bool) -> Resul
         for id in &all {
             out::line(format_args!("{id}: {}/submissions/{id}", config.base_url()));
         }
-        out::line(format_args!("{} sample submissions", all.len()));
+        out::line(match all.len() {
+            0 => "Every sample bundle was handed in before.".to_owned(),
+            n => format!("{n} sample bundles were handed in and scored."),
+        });
     }
     Ok(Ended::Well)
 }

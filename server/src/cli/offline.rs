@@ -2,9 +2,11 @@
 //! without a site and without a database.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::{Ended, Result, out, report};
 use crate::config::Config;
+use faultboard_domain::clock::SystemClock;
 use faultboard_portal::{PortalError, offline};
 
 /// Turns a refusal into a report where there is one.
@@ -24,8 +26,8 @@ pub(super) fn told(e: PortalError, json: bool) -> Result {
 
 /// `faultboard score DIR`.
 pub(super) async fn score(dir: &Path, config: &Config, json: bool) -> Result {
-    let mut log = |line: &str| out::aside(out::tame(line));
-    match offline::score(dir, &config.portal(), &mut log).await {
+    let say = Arc::new(|line: &str| out::aside(out::tame(line.trim_end())));
+    match offline::score(dir, &config.portal(), Arc::new(SystemClock), say).await {
         Ok(scores) => {
             if json {
                 out::json(&scores);

@@ -121,12 +121,12 @@ async fn load_demo(
 ) {
     let loaded = tokio::select! {
         _ = stopping.wait_for(|stop| *stop) => return,
-        loaded = portal.load_demo(&samples) => loaded,
+        loaded = super::demo::see_through(&portal, &samples) => loaded,
     };
     match loaded {
-        Ok(all) => tracing::info!(submissions = all.len(), "the demo's bundles are handed in"),
+        Ok(all) => tracing::info!(new = all.len(), "the demo stands on the boards"),
         Err(e) => {
-            tracing::error!(error = %e, samples = %samples.display(), "the demo could not be loaded; the site runs without it")
+            tracing::error!(error = %e, samples = %samples.display(), "the demo could not be brought to the boards; the site runs on")
         }
     }
 }

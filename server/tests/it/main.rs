@@ -1,0 +1,15 @@
+//! The whole server in one process: the real router over real use cases with
+//! a real database in a temporary folder. No container runs here; what needs
+//! one is tested from outside, with the real binary.
+
+mod accounts;
+mod binary;
+mod downloads;
+mod headers;
+mod hostile;
+mod live;
+mod meant;
+mod pages;
+mod settings;
+mod site;
+mod uploads;
