@@ -1,28 +1,191 @@
-//! The use cases, with their authorisation.
+//! The use cases of Faultboard, each with its authorisation: hand in, check,
+//! scan, score, review, publish, re-evaluate, read, download. It knows every
+//! crate below and no web framework: pages, routes and commands only translate.
+//!
+//! Every public method takes the [`Actor`] and decides itself what they may do;
+//! nothing relies on a page having hidden a button.
 
-pub mod error;
+mod accounts;
+mod admin;
+mod attempt_page;
+mod board;
+mod cases;
+mod deeds;
+mod demo;
+mod downloads;
+mod error;
+mod figures;
+mod finish;
+mod home;
+mod intake;
+mod knowledge;
+mod machine;
+mod markdown;
+pub mod offline;
+mod random;
+mod rows;
+mod scan;
+mod score;
+mod settings;
+mod submission_page;
+mod uploads;
+mod verify;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+
+use faultboard_blob::{BlobError, Blobs};
+use faultboard_catalog::Catalog;
+use faultboard_domain::{Actor, Clock, JobId, SubmissionId, UploadId};
+use faultboard_oracle::Oracle;
+use faultboard_sandbox::Runtime;
+use faultboard_store::{Store, StoreError};
+use tokio::sync::{Notify, OnceCell, broadcast};
+
+pub use accounts::{SESSION_DAYS, Session};
+pub use downloads::{AttemptFile, BlobFile, FileBody};
 pub use error::PortalError;
+pub use settings::{RuntimeChoice, Settings};
+pub use uploads::UploadStatus;
 
-use faultboard_domain::{Actor, AttemptId, CaseId, JobId, SubmissionId, view::*};
+/// Result of a use case.
+pub type Result<T> = std::result::Result<T, PortalError>;
 
-/// The site's use cases.
-pub struct Portal {}
+/// Something that a page which watches may want to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A submission, one of its attempts or its timeline.
+    Submission(SubmissionId),
+    /// A job's state.
+    Job(JobId),
+    /// A piece of a job's log.
+    JobLog(JobId, String),
+    /// The queue as a whole.
+    Queue,
+}
 
-type Result<T> = std::result::Result<T, PortalError>;
+/// The site's use cases over one database, blob store, catalog and runtime.
+pub struct Portal {
+    settings: Settings,
+    clock: Arc<dyn Clock>,
+    store: Store,
+    blobs: Blobs,
+    catalog: Arc<Catalog>,
+    runtime: Arc<dyn Runtime>,
+    oracle: Oracle,
+    changes: broadcast::Sender<Change>,
+    bell: Arc<Notify>,
+    busy_uploads: Mutex<HashSet<UploadId>>,
+    decoy: OnceCell<String>,
+}
 
-#[expect(clippy::unused_async, missing_docs, reason = "signatures")]
+impl From<StoreError> for PortalError {
+    fn from(e: StoreError) -> Self {
+        Self::Internal(e.to_string())
+    }
+}
+
+impl From<BlobError> for PortalError {
+    fn from(e: BlobError) -> Self {
+        Self::Internal(e.to_string())
+    }
+}
+
 impl Portal {
-    pub async fn home(&self, _: &Actor) -> Result<HomeView> { Err(PortalError::NotFound) }
-    pub async fn board(&self, _: &Actor, _: &BoardQuery) -> Result<BoardView> { Err(PortalError::NotFound) }
-    pub async fn board_figures(&self, _: &Actor, _: &BoardQuery) -> Result<Vec<FigureView>> { Err(PortalError::NotFound) }
-    pub async fn cases(&self, _: &Actor) -> Result<CasesView> { Err(PortalError::NotFound) }
-    pub async fn case(&self, _: &Actor, _: &CaseId) -> Result<CaseView> { Err(PortalError::NotFound) }
-    pub async fn submission(&self, _: &Actor, _: &SubmissionId) -> Result<SubmissionView> { Err(PortalError::NotFound) }
-    pub async fn attempt(&self, _: &Actor, _: &AttemptId, _: &TraceQuery) -> Result<AttemptView> { Err(PortalError::NotFound) }
-    pub async fn me(&self, _: &Actor) -> Result<MeView> { Err(PortalError::NotFound) }
-    pub async fn quota(&self, _: &Actor) -> Result<QuotaView> { Err(PortalError::NotFound) }
-    pub async fn admin(&self, _: &Actor) -> Result<AdminView> { Err(PortalError::NotFound) }
-    pub async fn queue(&self, _: &Actor) -> Result<QueueView> { Err(PortalError::NotFound) }
-    pub async fn job(&self, _: &Actor, _: JobId) -> Result<JobDetail> { Err(PortalError::NotFound) }
-    pub async fn changes(&self, _: &Actor) -> Result<Vec<ChangeView>> { Err(PortalError::NotFound) }
+    /// Opens the data folder (made if it is missing), brings the database up to
+    /// date, reads the cases and finds the container runtime.
+    ///
+    /// # Errors
+    /// [`PortalError::Rejected`] with every problem if the cases are not in order;
+    /// [`PortalError::Internal`] if the folder can't be used.
+    pub async fn open(settings: Settings, clock: Arc<dyn Clock>) -> Result<Arc<Self>> {
+        let runtime = machine::find_runtime(&settings).await?;
+        Self::open_on(settings, clock, runtime).await
+    }
+
+    /// The same on a given container runtime.
+    pub async fn open_on(
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        runtime: Arc<dyn Runtime>,
+    ) -> Result<Arc<Self>> {
+        let data = &settings.data_dir;
+        for folder in ["uploads", "blobs", "tmp"] {
+            std::fs::create_dir_all(data.join(folder)).map_err(|e| {
+                PortalError::Internal(format!("{}: {e}", data.join(folder).display()))
+            })?;
+        }
+        let catalog = knowledge::load_catalog(&settings)?;
+        let store = Store::open(&data.join("faultboard.sqlite")).await?;
+        let blobs = Blobs::local(&data.join("blobs"))?;
+        let oracle = verify::oracle(&settings, Arc::clone(&runtime), Arc::clone(&clock))?;
+        let (changes, _) = broadcast::channel(1024);
+        let portal = Arc::new(Self {
+            settings,
+            clock,
+            store,
+            blobs,
+            catalog: Arc::new(catalog),
+            runtime,
+            oracle,
+            changes,
+            bell: Arc::default(),
+            busy_uploads: Mutex::default(),
+            decoy: OnceCell::new(),
+        });
+        portal.ensure_boards().await?;
+        Ok(portal)
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The container runtime's name, and what it can't enforce here.
+    pub fn runtime(&self) -> (&'static str, Vec<String>) {
+        (self.runtime.name(), self.runtime.not_enforced())
+    }
+
+    /// Changes from now on. A reader that falls behind misses some and should
+    /// read the state anew.
+    pub fn subscribe(&self) -> broadcast::Receiver<Change> {
+        self.changes.subscribe()
+    }
+
+    /// Closes the database after the last statement.
+    pub async fn close(&self) {
+        self.store.close().await;
+    }
+
+    fn tell(&self, change: Change) {
+        // Nobody watching is no error.
+        let _ = self.changes.send(change);
+    }
+
+    fn wake(&self) {
+        self.bell.notify_waiters();
+    }
+
+    fn now(&self) -> faultboard_domain::Timestamp {
+        self.clock.now()
+    }
+}
+
+/// The actor, if they may review.
+fn maintainer(actor: &Actor) -> Result<()> {
+    match actor {
+        Actor::Anonymous => Err(PortalError::SignInNeeded),
+        a if a.is_maintainer() => Ok(()),
+        _ => Err(PortalError::Forbidden),
+    }
+}
+
+/// The actor, if they administer the site.
+fn admin(actor: &Actor) -> Result<()> {
+    match actor {
+        Actor::Anonymous => Err(PortalError::SignInNeeded),
+        a if a.is_admin() => Ok(()),
+        _ => Err(PortalError::Forbidden),
+    }
 }

@@ -93,6 +93,19 @@ pub struct RepairCells {
     pub lift: Option<Difference>,
     /// The first edit, median over attempts (1-based step).
     pub first_edit: Option<f64>,
+    /// What symptom-only attempts spent.
+    pub symptom_spent: Option<Spending>,
+    /// What attempts with context spent.
+    pub context_spent: Option<Spending>,
+}
+
+/// What the attempts of one condition spent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spending {
+    /// US dollars per attempt, mean; none when unknown.
+    pub cost: Option<f64>,
+    /// Steps, median; none when unknown.
+    pub steps: Option<f64>,
 }
 
 /// The diagnosis track's part of a row.

@@ -1,0 +1,510 @@
+//! What people do to submissions: withdraw, review, publish, reject, decide a
+//! leak hit, re-evaluate, apply or discard a revision. Each deed is one
+//! transaction with its event; each is refused in plain words where the state
+//! does not allow it.
+
+use faultboard_domain::finding::Disposition;
+use faultboard_domain::job::{JobKind, Priority};
+use faultboard_domain::{Actor, JobId, RevisionId, SubmissionId, SubmissionState};
+use faultboard_store::jobs::NewJob;
+use faultboard_store::revisions::{self, Part, RevisionState};
+use faultboard_store::submissions::{self, Submission};
+use faultboard_store::{Tx, attempts, jobs, set_flag};
+
+use crate::{Change, Portal, PortalError, Result, admin, maintainer};
+
+const NOTE_MOST: usize = 4000;
+
+fn note(text: &str) -> Result<String> {
+    let text = text.trim();
+    if text.chars().count() > NOTE_MOST {
+        return Err(PortalError::Invalid(format!(
+            "A note has at most {NOTE_MOST} characters."
+        )));
+    }
+    Ok(text.to_owned())
+}
+
+fn reason(text: &str, why: &str) -> Result<String> {
+    let text = note(text)?;
+    if text.is_empty() {
+        return Err(PortalError::Invalid(format!("Give a reason: {why}.")));
+    }
+    Ok(text)
+}
+
+fn wrong_state(s: &Submission, wanted: &str) -> PortalError {
+    PortalError::Conflict(format!(
+        "This submission is `{}` now; only {wanted} can go that way. Reload the page to see where it stands.",
+        s.state
+    ))
+}
+
+impl Portal {
+    async fn in_tx(&self, tx: &mut Tx, id: &SubmissionId) -> Result<Submission> {
+        submissions::get(tx, id).await?.ok_or(PortalError::NotFound)
+    }
+
+    async fn done(&self, tx: Tx, id: &SubmissionId) -> Result<()> {
+        tx.commit().await?;
+        self.wake();
+        self.tell(Change::Submission(id.clone()));
+        self.tell(Change::Queue);
+        Ok(())
+    }
+
+    /// Takes a submission back, by its owner or an administrator, before it is
+    /// published.
+    pub async fn withdraw(&self, actor: &Actor, id: &SubmissionId, why: &str) -> Result<()> {
+        let user = actor.user_id().ok_or(PortalError::SignInNeeded)?;
+        let why = note(why)?;
+        let mut tx = self.store.begin().await?;
+        let s = self.in_tx(&mut tx, id).await?;
+        if s.user != *user && !actor.is_admin() {
+            return Err(if s.state.is_public() {
+                PortalError::Forbidden
+            } else {
+                PortalError::NotFound
+            });
+        }
+        if !s.state.is_withdrawable() {
+            return Err(wrong_state(&s, "submissions before publication"));
+        }
+        let now = self.now();
+        submissions::transition(
+            &mut tx,
+            id,
+            s.state,
+            SubmissionState::Withdrawn,
+            actor,
+            &why,
+            now,
+        )
+        .await?;
+        jobs::cancel_of(&mut tx, id, now).await?;
+        self.done(tx, id).await
+    }
+
+    /// Takes a scored submission into review.
+    pub async fn start_review(&self, actor: &Actor, id: &SubmissionId, text: &str) -> Result<()> {
+        maintainer(actor)?;
+        let text = note(text)?;
+        let mut tx = self.store.begin().await?;
+        let s = self.in_tx(&mut tx, id).await?;
+        if s.state != SubmissionState::Scored {
+            return Err(wrong_state(&s, "scored ones"));
+        }
+        submissions::transition(
+            &mut tx,
+            id,
+            s.state,
+            SubmissionState::InReview,
+            actor,
+            &text,
+            self.now(),
+        )
+        .await?;
+        self.done(tx, id).await
+    }
+
+    /// Publishes a reviewed (or scored) submission: its newest complete revision
+    /// goes live, and an earlier submission of the same configuration is superseded.
+    pub async fn publish(&self, actor: &Actor, id: &SubmissionId, text: &str) -> Result<()> {
+        maintainer(actor)?;
+        let text = note(text)?;
+        let mut tx = self.store.begin().await?;
+        let s = self.in_tx(&mut tx, id).await?;
+        let now = self.now();
+        match s.state {
+            SubmissionState::Scored => {
+                submissions::transition(
+                    &mut tx,
+                    id,
+                    s.state,
+                    SubmissionState::InReview,
+                    actor,
+                    "",
+                    now,
+                )
+                .await?;
+            }
+            SubmissionState::InReview => {}
+            _ => return Err(wrong_state(&s, "scored or reviewed ones")),
+        }
+        let open = attempts::findings(&mut tx, id)
+            .await?
+            .iter()
+            .filter(|f| f.disposition == Disposition::Open)
+            .count();
+        if open > 0 {
+            return Err(PortalError::Conflict(format!(
+                "{open} leak hit(s) of this submission wait for a decision: confirm or clear each of them first."
+            )));
+        }
+        let revision = revisions::of_submission(&mut tx, id)
+            .await?
+            .into_iter()
+            .find(|r| matches!(r.state, RevisionState::Ready | RevisionState::Live))
+            .ok_or_else(|| {
+                PortalError::Conflict(
+                    "No score revision of this submission is complete.".to_owned(),
+                )
+            })?;
+        submissions::transition(
+            &mut tx,
+            id,
+            SubmissionState::InReview,
+            SubmissionState::Published,
+            actor,
+            &text,
+            now,
+        )
+        .await?;
+        self.go_live(&mut tx, &s, &revision.id).await?;
+        let title = s
+            .metadata
+            .as_ref()
+            .map_or_else(|| s.file_name.clone(), |m| m.configuration());
+        if let Some(m) = &s.metadata {
+            for old in submissions::published_of(&mut tx, &m.configuration_key(), id).await? {
+                let why = format!("replaced by submission {id}");
+                submissions::transition(
+                    &mut tx,
+                    &old,
+                    SubmissionState::Published,
+                    SubmissionState::Superseded,
+                    &Actor::System,
+                    &why,
+                    now,
+                )
+                .await?;
+                submissions::add_change(
+                    &mut tx,
+                    &format!("An earlier submission of {title} was superseded."),
+                    &format!("/submissions/{old}"),
+                    now,
+                )
+                .await?;
+                self.tell(Change::Submission(old));
+            }
+            submissions::add_change(
+                &mut tx,
+                &format!("{title} was published on the {} board.", m.track),
+                &format!("/submissions/{id}"),
+                now,
+            )
+            .await?;
+        }
+        self.enqueue_rebuild(&mut tx).await?;
+        self.done(tx, id).await
+    }
+
+    /// Makes a complete revision the live one, inside the caller's transaction.
+    async fn go_live(&self, tx: &mut Tx, s: &Submission, revision: &RevisionId) -> Result<()> {
+        if let Some(old) = &s.live_revision
+            && old != revision
+        {
+            revisions::transition(tx, old, RevisionState::Live, RevisionState::Replaced).await?;
+        }
+        revisions::transition(tx, revision, RevisionState::Ready, RevisionState::Live).await?;
+        submissions::set_live_revision(tx, &s.id, revision).await?;
+        Ok(())
+    }
+
+    /// Asks for the boards to be rebuilt, once however often it is asked.
+    pub(crate) async fn enqueue_rebuild(&self, tx: &mut Tx) -> Result<()> {
+        let job = NewJob {
+            kind: JobKind::RebuildBoard,
+            priority: Priority::Interactive,
+            subject: "rebuild the boards and figures".to_owned(),
+            submission: None,
+            revision: None,
+            attempt: None,
+            exclusive_key: Some("boards".to_owned()),
+            unique_key: None,
+            max_tries: 5,
+        };
+        jobs::insert(tx, &job, self.now()).await?;
+        Ok(())
+    }
+
+    /// Turns a submission down, with a reason that its owner sees.
+    pub async fn reject(&self, actor: &Actor, id: &SubmissionId, text: &str) -> Result<()> {
+        maintainer(actor)?;
+        let text = reason(text, "its owner reads it")?;
+        let mut tx = self.store.begin().await?;
+        let s = self.in_tx(&mut tx, id).await?;
+        if !s.state.may_become(SubmissionState::Rejected) {
+            return Err(wrong_state(
+                &s,
+                "flagged, scored, reviewed or published ones",
+            ));
+        }
+        let now = self.now();
+        submissions::transition(
+            &mut tx,
+            id,
+            s.state,
+            SubmissionState::Rejected,
+            actor,
+            &text,
+            now,
+        )
+        .await?;
+        jobs::cancel_of(&mut tx, id, now).await?;
+        if s.state == SubmissionState::Published {
+            submissions::add_change(
+                &mut tx,
+                "A published submission was taken off the board.",
+                "/changes",
+                now,
+            )
+            .await?;
+            self.enqueue_rebuild(&mut tx).await?;
+        }
+        self.done(tx, id).await
+    }
+
+    /// Confirms or clears a leak hit.
+    pub async fn decide_finding(
+        &self,
+        actor: &Actor,
+        id: i64,
+        confirm: bool,
+        why: &str,
+    ) -> Result<SubmissionId> {
+        maintainer(actor)?;
+        let why = reason(why, "the submitter and later reviewers read it")?;
+        let mut tx = self.store.begin().await?;
+        let owner = attempts::finding_owner(&mut tx, id)
+            .await?
+            .ok_or(PortalError::NotFound)?;
+        let s = self.in_tx(&mut tx, &owner).await?;
+        if !matches!(
+            s.state,
+            SubmissionState::Flagged | SubmissionState::Scored | SubmissionState::InReview
+        ) {
+            return Err(wrong_state(
+                &s,
+                "hits of flagged, scored or reviewed submissions",
+            ));
+        }
+        let now = self.now();
+        let disposition = if confirm {
+            Disposition::Confirmed
+        } else {
+            Disposition::Cleared
+        };
+        attempts::decide_finding(&mut tx, id, disposition, &why, &actor.label(), now).await?;
+        submissions::event(
+            &mut tx,
+            &owner,
+            actor,
+            None,
+            &format!("leak hit {id} {}: {why}", disposition.as_str()),
+            now,
+        )
+        .await?;
+        self.done(tx, &owner).await?;
+        Ok(owner)
+    }
+
+    /// Sends a flagged submission on to scoring, once every hit is decided.
+    pub async fn resume_flagged(&self, actor: &Actor, id: &SubmissionId) -> Result<()> {
+        maintainer(actor)?;
+        let mut tx = self.store.begin().await?;
+        let s = self.in_tx(&mut tx, id).await?;
+        if s.state != SubmissionState::Flagged {
+            return Err(wrong_state(&s, "flagged ones"));
+        }
+        let open = attempts::findings(&mut tx, id)
+            .await?
+            .iter()
+            .filter(|f| f.disposition == Disposition::Open)
+            .count();
+        if open > 0 {
+            return Err(PortalError::Conflict(format!(
+                "{open} leak hit(s) wait for a decision: confirm or clear each of them first."
+            )));
+        }
+        submissions::transition(
+            &mut tx,
+            id,
+            s.state,
+            SubmissionState::Queued,
+            actor,
+            "every leak hit is decided",
+            self.now(),
+        )
+        .await?;
+        self.begin_revision(&mut tx, &s, "first scoring", false, actor)
+            .await?;
+        self.done(tx, id).await
+    }
+
+    /// Scores a submission anew beside its live revision. With `fresh`, cached
+    /// verdicts are not reused.
+    pub async fn reevaluate(
+        &self,
+        actor: &Actor,
+        id: &SubmissionId,
+        why: &str,
+        fresh: bool,
+    ) -> Result<RevisionId> {
+        admin(actor)?;
+        let why = reason(why, "it stands with the revision on the public page")?;
+        let mut tx = self.store.begin().await?;
+        let s = self.in_tx(&mut tx, id).await?;
+        if !matches!(
+            s.state,
+            SubmissionState::Scored | SubmissionState::InReview | SubmissionState::Published
+        ) {
+            return Err(wrong_state(&s, "scored, reviewed or published ones"));
+        }
+        if revisions::of_submission(&mut tx, id)
+            .await?
+            .iter()
+            .any(|r| r.state == RevisionState::Building)
+        {
+            return Err(PortalError::Conflict(
+                "A revision of this submission is being built already.".to_owned(),
+            ));
+        }
+        let revision = self.begin_revision(&mut tx, &s, &why, fresh, actor).await?;
+        submissions::event(
+            &mut tx,
+            id,
+            actor,
+            None,
+            &format!("re-evaluation begun: {why}"),
+            self.now(),
+        )
+        .await?;
+        self.done(tx, id).await?;
+        Ok(revision)
+    }
+
+    /// Makes a complete revision the live one.
+    pub async fn apply_revision(&self, actor: &Actor, id: &RevisionId) -> Result<SubmissionId> {
+        admin(actor)?;
+        let mut tx = self.store.begin().await?;
+        let r = revisions::get(&mut tx, id)
+            .await?
+            .ok_or(PortalError::NotFound)?;
+        let s = self.in_tx(&mut tx, &r.submission).await?;
+        if r.state != RevisionState::Ready || s.live_revision.is_none() {
+            return Err(PortalError::Conflict(format!(
+                "Revision {} is `{}`: only a complete one beside a live one can be applied.",
+                r.number,
+                r.state.as_str()
+            )));
+        }
+        let now = self.now();
+        self.go_live(&mut tx, &s, id).await?;
+        submissions::event(
+            &mut tx,
+            &s.id,
+            actor,
+            None,
+            &format!("revision {} applied: {}", r.number, r.reason),
+            now,
+        )
+        .await?;
+        let changed: Option<crate::finish::RevisionChanges> =
+            revisions::part(&mut tx, id, Part::Changes).await?;
+        let verdicts = changed.map_or(0, |c| c.changes.iter().map(|c| c.2.len()).sum::<usize>());
+        let title = s
+            .metadata
+            .as_ref()
+            .map_or_else(|| s.file_name.clone(), |m| m.configuration());
+        submissions::add_change(
+            &mut tx,
+            &format!(
+                "{title} was re-evaluated ({}); {verdicts} verdict(s) changed.",
+                r.reason
+            ),
+            &format!("/submissions/{}", s.id),
+            now,
+        )
+        .await?;
+        self.enqueue_rebuild(&mut tx).await?;
+        self.done(tx, &r.submission).await?;
+        Ok(r.submission)
+    }
+
+    /// Drops a revision that is being built or complete, beside the live one.
+    pub async fn discard_revision(&self, actor: &Actor, id: &RevisionId) -> Result<SubmissionId> {
+        admin(actor)?;
+        let mut tx = self.store.begin().await?;
+        let r = revisions::get(&mut tx, id)
+            .await?
+            .ok_or(PortalError::NotFound)?;
+        let s = self.in_tx(&mut tx, &r.submission).await?;
+        let droppable = matches!(r.state, RevisionState::Building | RevisionState::Ready);
+        if !droppable || s.live_revision.is_none() {
+            return Err(PortalError::Conflict(format!(
+                "Revision {} is `{}`: only one beside a live one can be discarded.",
+                r.number,
+                r.state.as_str()
+            )));
+        }
+        let now = self.now();
+        revisions::transition(&mut tx, id, r.state, RevisionState::Discarded).await?;
+        if r.state == RevisionState::Building {
+            jobs::cancel_of(&mut tx, &r.submission, now).await?;
+        }
+        submissions::event(
+            &mut tx,
+            &s.id,
+            actor,
+            None,
+            &format!("revision {} discarded", r.number),
+            now,
+        )
+        .await?;
+        self.done(tx, &r.submission).await?;
+        Ok(r.submission)
+    }
+
+    /// Puts a parked or cancelled job back into the queue.
+    pub async fn retry_job(&self, actor: &Actor, id: JobId) -> Result<()> {
+        admin(actor)?;
+        let mut tx = self.store.begin().await?;
+        if !jobs::retry(&mut tx, id, self.now()).await? {
+            return Err(PortalError::Conflict(
+                "Only parked and cancelled jobs can be tried again.".to_owned(),
+            ));
+        }
+        tx.commit().await?;
+        self.wake();
+        self.tell(Change::Job(id));
+        self.tell(Change::Queue);
+        Ok(())
+    }
+
+    /// Cancels a job; a running one is ended within seconds.
+    pub async fn cancel_job(&self, actor: &Actor, id: JobId) -> Result<()> {
+        admin(actor)?;
+        let mut tx = self.store.begin().await?;
+        if !jobs::cancel(&mut tx, id, self.now()).await? {
+            return Err(PortalError::Conflict(
+                "This job is over already.".to_owned(),
+            ));
+        }
+        tx.commit().await?;
+        self.tell(Change::Job(id));
+        self.tell(Change::Queue);
+        Ok(())
+    }
+
+    /// Stops or resumes the claiming of work, on every worker.
+    pub async fn set_paused(&self, actor: &Actor, paused: bool) -> Result<()> {
+        admin(actor)?;
+        let mut tx = self.store.begin().await?;
+        set_flag(&mut tx, "paused", if paused { "true" } else { "false" }).await?;
+        tx.commit().await?;
+        self.wake();
+        self.tell(Change::Queue);
+        Ok(())
+    }
+}
