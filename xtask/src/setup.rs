@@ -22,7 +22,7 @@ struct Need {
     essential: bool,
 }
 
-const BUILD: [Need; 2] = [
+const BUILD: [Need; 3] = [
     Need {
         why: "to compile the bundled SQLite and zstd",
         programs: &["cc"],
@@ -34,6 +34,12 @@ const BUILD: [Need; 2] = [
         programs: &["git"],
         packages: &["git"],
         essential: true,
+    },
+    Need {
+        why: "to compress the site's files once",
+        programs: &["brotli"],
+        packages: &["brotli"],
+        essential: false,
     },
 ];
 

@@ -67,7 +67,6 @@ pub(crate) fn build(options: &Options) -> Result<()> {
         .join("faultboard_app.wasm");
     bind(&wasm, &pkg)?;
     std::fs::write(&stamp, inputs).context("the stamp of the build can't be written")?;
-    measure(&pkg);
     Ok(())
 }
 
@@ -235,12 +234,13 @@ fn bind(wasm: &Path, pkg: &Path) -> Result<()> {
         .web(true)?
         .generate(&fresh)
         .with_context(|| format!("wasm-bindgen could not read {}", wasm.display()))?;
-    // Leptos asks for one name or the other, by how it was compiled.
-    std::fs::copy(
+    // The page names the module itself, by the plain name.
+    std::fs::rename(
         fresh.join("faultboard_bg.wasm"),
         fresh.join("faultboard.wasm"),
     )
-    .context("the module can't be copied")?;
+    .context("the module can't be renamed")?;
+    compress(&fresh);
     remove_dir(pkg)?;
     std::fs::rename(&fresh, pkg).with_context(|| format!("{} can't be put in place", pkg.display()))
 }
@@ -254,22 +254,30 @@ fn remove_dir(dir: &Path) -> Result<()> {
     }
 }
 
-/// Says how much a first visit downloads.
-fn measure(pkg: &Path) {
+/// Lays a compressed neighbour beside each file, which the server sends to
+/// those who take it, and says how much a first visit downloads.
+fn compress(pkg: &Path) {
     for name in ["faultboard.js", "faultboard.wasm"] {
         let file = pkg.join(name);
-        let Ok(meta) = std::fs::metadata(&file) else {
-            continue;
-        };
-        let mut line = format!("{name}: {} KB", meta.len().div_ceil(1000));
-        if shell::find("brotli").is_some() {
-            let mut command = Command::new("brotli");
-            command.args(["--stdout", "--best"]).arg(&file);
-            if let Ok(output) = shell::output(&mut command, Duration::from_secs(60)) {
-                line += &format!(", {} KB by brotli", output.stdout.len().div_ceil(1000));
-            }
+        let size = |file: &Path| std::fs::metadata(file).map_or(0, |m| m.len().div_ceil(1000));
+        let small = pkg.join(format!("{name}.br"));
+        let mut command = Command::new("brotli");
+        command
+            .args(["-q", "11", "-f", "-o"])
+            .arg(&small)
+            .arg(&file);
+        let packed = shell::output(&mut command, Duration::from_secs(120));
+        if packed.is_ok_and(|o| o.status.success()) {
+            ui::step(&format!(
+                "{name}: {} KB, {} KB by brotli",
+                size(&file),
+                size(&small)
+            ));
+        } else {
+            // Then the server compresses as it sends.
+            let _ = std::fs::remove_file(&small);
+            ui::step(&format!("{name}: {} KB", size(&file)));
         }
-        ui::step(&line);
     }
 }
 
