@@ -310,7 +310,6 @@ mod tests {
         let root = dir.path().join("deep");
         // Deeper than a path may be long, made the way a program would.
         fs::create_dir(&root).unwrap();
-        let mut inner = root.clone();
         let long = "d".repeat(200);
         for _ in 0..60 {
             // Grow from the top: put what there is into a new folder.
@@ -318,12 +317,11 @@ mod tests {
             fs::create_dir(&outer).unwrap();
             fs::rename(&root, outer.join(&long)).unwrap();
             fs::rename(&outer, &root).unwrap();
-            inner = root.clone();
         }
-        fs::create_dir(inner.join("locked")).unwrap();
-        fs::write(inner.join("locked/f"), "x").unwrap();
-        fs::set_permissions(inner.join("locked"), fs::Permissions::from_mode(0)).unwrap();
-        std::os::unix::fs::symlink(&keep, inner.join("link")).unwrap();
+        fs::create_dir(root.join("locked")).unwrap();
+        fs::write(root.join("locked/f"), "x").unwrap();
+        fs::set_permissions(root.join("locked"), fs::Permissions::from_mode(0o000)).unwrap();
+        std::os::unix::fs::symlink(&keep, root.join("link")).unwrap();
         remove(&root).unwrap();
         remove(&root).unwrap();
         assert!(!root.exists());
