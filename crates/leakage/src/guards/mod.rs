@@ -1,0 +1,18 @@
+//! The guards, one file each.
+
+mod fix_identifier;
+mod future_history;
+mod issue_identifier;
+mod lookup;
+mod oracle_access;
+
+use crate::guard::Guard;
+
+/// Every guard. To add one, add its file and its line here.
+pub(crate) static GUARDS: &[&dyn Guard] = &[
+    &issue_identifier::IssueIdentifier,
+    &fix_identifier::FixIdentifier,
+    &future_history::FutureHistory,
+    &lookup::Lookup,
+    &oracle_access::OracleAccess,
+];
