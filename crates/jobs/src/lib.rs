@@ -30,8 +30,10 @@ pub struct Policy {
     /// How long a failed try waits.
     pub backoff: Backoff,
     /// After how many different cases in a row, each failed for reasons of
-    /// infrastructure, a worker takes itself out.
+    /// infrastructure, a worker claims no more work that needs containers.
     pub quarantine_after: usize,
+    /// After how long it tries again.
+    pub quarantine_ms: i64,
 }
 
 impl Default for Policy {
@@ -42,6 +44,7 @@ impl Default for Policy {
             poll_ms: 500,
             backoff: Backoff::default(),
             quarantine_after: 3,
+            quarantine_ms: 600_000,
         }
     }
 }

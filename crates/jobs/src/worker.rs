@@ -14,7 +14,7 @@ use rand::RngExt as _;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Handler, JobContext, JobFailure, Policy};
+use crate::{BoxFuture, Handler, JobContext, JobFailure, Policy};
 
 /// A piece of a job's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +28,9 @@ pub trait WorkerEvents: Send + Sync {
     fn job_log(&self, id: JobId, chunk: &str);
 }
 
-/// Whether a worker may claim just now; the text says why not.
-pub type Gate = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+/// Whether work that needs containers may be claimed just now; the text says
+/// why not.
+pub type Gate = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
 
 /// A worker.
 pub struct Worker {
@@ -41,7 +42,7 @@ pub struct Worker {
     pub handler: Arc<dyn Handler>,
     /// Who listens.
     pub events: Arc<dyn WorkerEvents>,
-    /// Whether it may claim.
+    /// Whether it may claim work that needs containers.
     pub gate: Gate,
     /// Its name, unique among those alive.
     pub name: String,
@@ -58,15 +59,20 @@ impl Worker {
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let mut failed_cases: BTreeSet<CaseId> = BTreeSet::new();
         let mut last_seen: Option<i64> = None;
+        let mut quarantined_at: Option<i64> = None;
         while !*shutdown.borrow() {
-            let quarantined = failed_cases.len() >= self.policy.quarantine_after;
-            let gate = if quarantined {
+            if quarantined_at.is_some_and(|at| self.clock.now().0 - at >= self.policy.quarantine_ms)
+            {
+                quarantined_at = None;
+                failed_cases.clear();
+            }
+            let gate = if quarantined_at.is_some() {
                 Err(format!(
-                    "took itself out after infrastructure failures of {} cases in a row",
+                    "runs no containers after infrastructure failures of {} cases in a row",
                     failed_cases.len()
                 ))
             } else {
-                (self.gate)()
+                (self.gate)().await
             };
             let state = gate
                 .as_ref()
@@ -78,16 +84,12 @@ impl Worker {
                 last_seen = Some(now.0);
                 self.seen(&state, 0).await;
             }
-            let claimed = if gate.is_ok() {
-                self.claim().await
-            } else {
-                None
-            };
+            let claimed = self.claim(gate.is_ok()).await;
             let Some(job) = claimed else {
                 let pause = tokio::time::sleep(Duration::from_millis(self.policy.poll_ms));
                 tokio::select! {
                     () = pause => {}
-                    () = self.bell.notified(), if gate.is_ok() => {}
+                    () = self.bell.notified() => {}
                     _ = shutdown.changed() => {}
                 }
                 continue;
@@ -98,6 +100,9 @@ impl Worker {
                     case: Some(case), ..
                 }) => {
                     failed_cases.insert(case);
+                    if failed_cases.len() >= self.policy.quarantine_after {
+                        quarantined_at = Some(self.clock.now().0);
+                    }
                 }
                 Err(_) => {}
                 Ok(()) => failed_cases.clear(),
@@ -107,7 +112,7 @@ impl Worker {
         self.seen("stopped", 0).await;
     }
 
-    async fn claim(&self) -> Option<Claimed> {
+    async fn claim(&self, containers: bool) -> Option<Claimed> {
         let token = format!("{:032x}", rand::rng().random::<u128>());
         let claimed = async {
             let mut tx = self.store.begin().await?;
@@ -115,6 +120,7 @@ impl Worker {
                 &mut tx,
                 &self.name,
                 &token,
+                containers,
                 self.policy.lease_ms,
                 self.clock.now(),
             )

@@ -39,7 +39,9 @@ async fn add(store: &Store, j: &NewJob, now: Timestamp) -> bool {
 
 async fn claim(store: &Store, token: &str, now: Timestamp) -> Option<Claimed> {
     let mut tx = store.begin().await.unwrap();
-    let got = jobs::claim(&mut tx, "w", token, 1000, now).await.unwrap();
+    let got = jobs::claim(&mut tx, "w", token, true, 1000, now)
+        .await
+        .unwrap();
     tx.commit().await.unwrap();
     got
 }
@@ -143,6 +145,34 @@ async fn pausing_and_cancelling() {
 }
 
 #[tokio::test]
+async fn without_containers_only_other_work_is_claimed() {
+    let (_folder, store) = store().await;
+    add(
+        &store,
+        &NewJob {
+            kind: JobKind::ScoreAttempt,
+            priority: Priority::Interactive,
+            ..job("score")
+        },
+        NOW,
+    )
+    .await;
+    add(&store, &job("boards"), NOW).await;
+    let mut tx = store.begin().await.unwrap();
+    let got = jobs::claim(&mut tx, "w", "t", false, 1000, NOW)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(got.kind, JobKind::RebuildBoard);
+    assert!(
+        jobs::claim(&mut tx, "w", "u", false, 1000, NOW)
+            .await
+            .unwrap()
+            .is_none()
+    );
+}
+
+#[tokio::test]
 async fn a_job_that_kills_its_worker_stops_after_its_tries() {
     let (_folder, store) = store().await;
     add(&store, &job("deadly"), NOW).await;
@@ -220,7 +250,7 @@ async fn infrastructure_failures_are_tried_again_and_logged() {
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
         handler: Arc::clone(&handler) as Arc<dyn Handler>,
         events: Arc::new(Quiet),
-        gate: Arc::new(|| Ok(())),
+        gate: Arc::new(|| Box::pin(async { Ok(()) })),
         name: "w1".to_owned(),
         runtime: "fake".to_owned(),
         policy: Policy {

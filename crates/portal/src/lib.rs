@@ -36,7 +36,7 @@ use std::sync::{Arc, Mutex};
 
 use faultboard_blob::{BlobError, Blobs};
 use faultboard_catalog::Catalog;
-use faultboard_domain::{Actor, Clock, JobId, SubmissionId, UploadId};
+use faultboard_domain::{Actor, Clock, JobId, SubmissionId, Timestamp, UploadId};
 use faultboard_oracle::Oracle;
 use faultboard_sandbox::Runtime;
 use faultboard_store::{Store, StoreError};
@@ -77,6 +77,7 @@ pub struct Portal {
     bell: Arc<Notify>,
     busy_uploads: Mutex<HashSet<UploadId>>,
     decoy: OnceCell<String>,
+    runtime_checked: tokio::sync::Mutex<Option<(Timestamp, std::result::Result<(), String>)>>,
 }
 
 impl From<StoreError> for PortalError {
@@ -99,6 +100,7 @@ impl Portal {
     /// [`PortalError::Rejected`] with every problem if the cases are not in order;
     /// [`PortalError::Internal`] if the folder can't be used.
     pub async fn open(settings: Settings, clock: Arc<dyn Clock>) -> Result<Arc<Self>> {
+        let settings = settings.absolute().map_err(PortalError::internal)?;
         let runtime = machine::find_runtime(&settings).await?;
         Self::open_on(settings, clock, runtime).await
     }
@@ -109,6 +111,7 @@ impl Portal {
         clock: Arc<dyn Clock>,
         runtime: Arc<dyn Runtime>,
     ) -> Result<Arc<Self>> {
+        let settings = settings.absolute().map_err(PortalError::internal)?;
         let data = &settings.data_dir;
         for folder in ["uploads", "blobs", "tmp"] {
             std::fs::create_dir_all(data.join(folder)).map_err(|e| {
@@ -132,6 +135,7 @@ impl Portal {
             bell: Arc::default(),
             busy_uploads: Mutex::default(),
             decoy: OnceCell::new(),
+            runtime_checked: tokio::sync::Mutex::default(),
         });
         portal.ensure_boards().await?;
         Ok(portal)
@@ -167,7 +171,7 @@ impl Portal {
         self.bell.notify_waiters();
     }
 
-    fn now(&self) -> faultboard_domain::Timestamp {
+    fn now(&self) -> Timestamp {
         self.clock.now()
     }
 }

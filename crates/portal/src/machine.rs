@@ -18,6 +18,8 @@ use tokio::sync::watch;
 
 use crate::{Change, Portal, PortalError, Result, RuntimeChoice, Settings};
 
+/// How long an answer of the runtime is believed.
+const CHECK_EVERY_MS: i64 = 5_000;
 const SWEEP_EVERY: Duration = Duration::from_secs(10);
 /// Containers younger than this are spared by the reaper: their lease may be
 /// newer than the list that it compares with.
@@ -130,16 +132,10 @@ impl Portal {
         for n in 0..self.settings.workers {
             let portal = Arc::clone(&self);
             let gate: Gate = {
-                let data = self.settings.data_dir.clone();
-                let least = self.settings.min_free_bytes;
-                Arc::new(move || match disk(&data) {
-                    Ok((free, _)) if free < least => Err(format!(
-                        "the data disk has {} MiB free, less than the {} MiB that are kept",
-                        free >> 20,
-                        least >> 20
-                    )),
-                    Ok(_) => Ok(()),
-                    Err(e) => Err(format!("the data disk can't be read: {e}")),
+                let portal = Arc::clone(&self);
+                Arc::new(move || {
+                    let portal = Arc::clone(&portal);
+                    Box::pin(async move { portal.may_run_containers().await })
                 })
             };
             let worker = Worker {
@@ -174,6 +170,34 @@ impl Portal {
             }
         });
         while tasks.join_next().await.is_some() {}
+    }
+
+    /// Whether containers can be run now: there is room, and the runtime answers.
+    /// Work waits while they can't, without using up its tries.
+    async fn may_run_containers(&self) -> std::result::Result<(), String> {
+        let least = self.settings.min_free_bytes;
+        match disk(&self.settings.data_dir) {
+            Ok((free, _)) if free < least => {
+                return Err(format!(
+                    "the data disk has {} MiB free, less than the {} MiB that are kept",
+                    free >> 20,
+                    least >> 20
+                ));
+            }
+            Ok(_) => {}
+            Err(e) => return Err(format!("the data disk can't be read: {e}")),
+        }
+        let now = self.now();
+        let mut checked = self.runtime_checked.lock().await;
+        if checked
+            .as_ref()
+            .is_none_or(|(at, _)| now.since_ms(*at) >= CHECK_EVERY_MS || now < *at)
+        {
+            *checked = Some((now, self.runtime.check().await.map_err(|e| e.to_string())));
+        }
+        checked
+            .as_ref()
+            .map_or(Ok(()), |(_, result)| result.clone())
     }
 
     /// Recomputes from the database what should be under way and is not: leases

@@ -115,6 +115,7 @@ pub async fn score(
     clock: Arc<dyn Clock>,
     say: Arc<dyn Fn(&str) + Send + Sync>,
 ) -> Result<Value> {
+    let settings = &settings.clone().absolute().map_err(unreadable)?;
     let catalog = load_catalog(settings)?;
     let mut usages = Usages::default();
     let bundle = checked(dir, settings, &catalog, &mut usages)?;

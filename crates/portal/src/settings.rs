@@ -71,3 +71,23 @@ impl Default for Settings {
         }
     }
 }
+
+impl Settings {
+    /// The same with absolute paths: container engines take no others.
+    ///
+    /// # Errors
+    /// When the current folder can't be told.
+    pub(crate) fn absolute(mut self) -> std::io::Result<Self> {
+        let paths = [
+            Some(&mut self.data_dir),
+            Some(&mut self.cases_dir),
+            Some(&mut self.solutions_dir),
+            self.ca_bundle.as_mut(),
+            self.rootfs_dir.as_mut(),
+        ];
+        for path in paths.into_iter().flatten() {
+            *path = std::path::absolute(&*path)?;
+        }
+        Ok(self)
+    }
+}

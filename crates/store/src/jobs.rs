@@ -83,10 +83,12 @@ pub async fn insert(c: &mut Connection, j: &NewJob, now: Timestamp) -> Result<bo
 
 /// Claims the best waiting job: by priority, then the submission with the
 /// fewest running jobs, then age. None while claiming is paused or nothing fits.
+/// Without `containers`, jobs that need the container runtime are left alone.
 pub async fn claim(
     c: &mut Connection,
     worker: &str,
     token: &str,
+    containers: bool,
     lease_ms: i64,
     now: Timestamp,
 ) -> Result<Option<Claimed>> {
@@ -95,6 +97,7 @@ pub async fn claim(
          where id = ( \
            select j.id from jobs j \
            where j.state = 'queued' and j.run_after <= ?4 and j.cancel = 0 \
+             and (?5 or j.kind <> 'score-attempt') \
              and (j.exclusive_key is null or not exists (select 1 from jobs r where r.state = 'running' and r.exclusive_key = j.exclusive_key)) \
              and not exists (select 1 from flags where name = 'paused' and value = 'true') \
            order by j.priority, \
@@ -107,6 +110,7 @@ pub async fn claim(
     .bind(token)
     .bind(now.0 + lease_ms)
     .bind(now.0)
+    .bind(containers)
     .fetch_optional(c)
     .await?;
     row.as_ref().map(claimed).transpose()
@@ -219,8 +223,15 @@ pub async fn expire(c: &mut Connection, now: Timestamp) -> Result<Vec<JobId>> {
 
 /// Every live lease, as job and fencing token.
 pub async fn live_leases(c: &mut Connection) -> Result<Vec<(JobId, String)>> {
-    let rows: Vec<(i64, String)> = sqlx::query_as("select id, lease_token from jobs where state = 'running' and lease_token is not null").fetch_all(c).await?;
-    Ok(rows.into_iter().map(|(id, token)| (JobId(id), token)).collect())
+    let rows: Vec<(i64, String)> = sqlx::query_as(
+        "select id, lease_token from jobs where state = 'running' and lease_token is not null",
+    )
+    .fetch_all(c)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|(id, token)| (JobId(id), token))
+        .collect())
 }
 
 /// Puts a parked job back into the queue with its tries forgiven.

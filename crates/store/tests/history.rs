@@ -34,7 +34,9 @@ async fn with_submission(path: &std::path::Path) -> (Store, SubmissionId) {
     };
     let mut tx = store.begin().await.unwrap();
     accounts::insert_user(&mut tx, &user, NOW).await.unwrap();
-    submissions::insert(&mut tx, &s, &Actor::System).await.unwrap();
+    submissions::insert(&mut tx, &s, &Actor::System)
+        .await
+        .unwrap();
     tx.commit().await.unwrap();
     (store, s.id)
 }
@@ -43,9 +45,16 @@ async fn with_submission(path: &std::path::Path) -> (Store, SubmissionId) {
 async fn events_can_be_neither_changed_nor_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = with_submission(&folder.path().join("db")).await;
-    for sql in ["update submission_events set note = 'x'", "delete from submission_events"] {
+    for sql in [
+        "update submission_events set note = 'x'",
+        "delete from submission_events",
+    ] {
         let mut tx = store.begin().await.unwrap();
-        let e = sqlx::query(sql).execute(&mut *tx).await.unwrap_err().to_string();
+        let e = sqlx::query(sql)
+            .execute(&mut *tx)
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(e.contains("append-only"), "{e}");
     }
 }
@@ -55,13 +64,52 @@ async fn a_state_moves_once_and_only_along_the_life_cycle() {
     let folder = tempfile::tempdir().unwrap();
     let (store, id) = with_submission(&folder.path().join("db")).await;
     let mut tx = store.begin().await.unwrap();
-    assert!(submissions::transition(&mut tx, &id, S::Received, S::Validating, &Actor::System, "", NOW).await.unwrap());
-    assert!(!submissions::transition(&mut tx, &id, S::Received, S::Validating, &Actor::System, "", NOW).await.unwrap());
-    let illegal = submissions::transition(&mut tx, &id, S::Validating, S::Published, &Actor::System, "", NOW).await;
+    assert!(
+        submissions::transition(
+            &mut tx,
+            &id,
+            S::Received,
+            S::Validating,
+            &Actor::System,
+            "",
+            NOW
+        )
+        .await
+        .unwrap()
+    );
+    assert!(
+        !submissions::transition(
+            &mut tx,
+            &id,
+            S::Received,
+            S::Validating,
+            &Actor::System,
+            "",
+            NOW
+        )
+        .await
+        .unwrap()
+    );
+    let illegal = submissions::transition(
+        &mut tx,
+        &id,
+        S::Validating,
+        S::Published,
+        &Actor::System,
+        "",
+        NOW,
+    )
+    .await;
     assert!(matches!(illegal, Err(StoreError::Corrupt(_))));
     tx.commit().await.unwrap();
-    let events = submissions::events(&mut store.reader().await.unwrap(), &id).await.unwrap();
-    assert_eq!(events.len(), 2, "one event per transition, none for what did not happen");
+    let events = submissions::events(&mut store.reader().await.unwrap(), &id)
+        .await
+        .unwrap();
+    assert_eq!(
+        events.len(),
+        2,
+        "one event per transition, none for what did not happen"
+    );
 }
 
 #[tokio::test]
@@ -70,14 +118,32 @@ async fn a_dropped_transaction_changes_nothing_and_data_survives_reopening() {
     let path = folder.path().join("db");
     let (store, id) = with_submission(&path).await;
     let mut tx = store.begin().await.unwrap();
-    submissions::transition(&mut tx, &id, S::Received, S::Validating, &Actor::System, "", NOW).await.unwrap();
+    submissions::transition(
+        &mut tx,
+        &id,
+        S::Received,
+        S::Validating,
+        &Actor::System,
+        "",
+        NOW,
+    )
+    .await
+    .unwrap();
     drop(tx);
     store.close().await;
     let again = Store::open(&path).await.unwrap();
-    let s = submissions::get(&mut again.reader().await.unwrap(), &id).await.unwrap().unwrap();
+    let s = submissions::get(&mut again.reader().await.unwrap(), &id)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(s.state, S::Received);
     let mut reader = again.reader().await.unwrap();
-    assert!(accounts::insert_session(&mut reader, "h", &s.user, NOW, NOW).await.is_err(), "readers can't write");
+    assert!(
+        accounts::insert_session(&mut reader, "h", &s.user, NOW, NOW)
+            .await
+            .is_err(),
+        "readers can't write"
+    );
 }
 
 #[tokio::test]
@@ -85,8 +151,16 @@ async fn accounts_are_unique_by_address_whatever_its_case() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = with_submission(&folder.path().join("db")).await;
     let mut tx = store.begin().await.unwrap();
-    let mut user = accounts::user_by_email(&mut tx, "ADA@example.org").await.unwrap().unwrap();
+    let mut user = accounts::user_by_email(&mut tx, "ADA@example.org")
+        .await
+        .unwrap()
+        .unwrap();
     user.id = UserId::parse("u9876543210").unwrap();
     user.email = "Ada@Example.org".to_owned();
-    assert!(accounts::insert_user(&mut tx, &user, NOW).await.unwrap_err().is_unique_violation());
+    assert!(
+        accounts::insert_user(&mut tx, &user, NOW)
+            .await
+            .unwrap_err()
+            .is_unique_violation()
+    );
 }
