@@ -152,7 +152,7 @@ pub fn failures(cells: &[AttemptCell]) -> Option<AnyView> {
             view! {
                 <li>
                     {glyph::glyph(look.glyph, look.word)}
-                    <span><a href=format!("/attempts/{}", c.id)>{format!("{}{condition} {}", c.case, c.run)}</a>" \u{2014} "{reason}</span>
+                    <span><a href=format!("/attempts/{}", c.id)>{format!("{}{condition} {}", c.case, c.run)}</a>": "{reason}</span>
                 </li>
             }
             .into_any()

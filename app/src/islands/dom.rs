@@ -66,3 +66,25 @@ pub(crate) async fn sleep(ms: i32) {
     });
     let _ = wasm_bindgen_futures::JsFuture::from(promise).await;
 }
+
+/// Calls a method for which the bindings have no stable form.
+pub(crate) fn call(of: &JsValue, method: &str, arguments: &js_sys::Array) -> Result<JsValue, JsValue> {
+    let function: js_sys::Function = js_sys::Reflect::get(of, &method.into())?.dyn_into()?;
+    function.apply(of, arguments)
+}
+
+/// Makes an object of a class for which the bindings have no stable form; an
+/// error where the browser has no such class.
+pub(crate) fn construct(class: &str, argument: &str) -> Result<JsValue, JsValue> {
+    let constructor: js_sys::Function = js_sys::Reflect::get(&window(), &class.into())?.dyn_into()?;
+    js_sys::Reflect::construct(&constructor, &js_sys::Array::of1(&argument.into()))
+}
+
+/// A plain object of these properties.
+pub(crate) fn object(properties: &[(&str, JsValue)]) -> js_sys::Object {
+    let object = js_sys::Object::new();
+    for (name, value) in properties {
+        let _ = js_sys::Reflect::set(&object, &JsValue::from_str(name), value);
+    }
+    object
+}

@@ -2,15 +2,15 @@
 //! they do is also reachable without them, by plain links and forms; each only
 //! makes it quicker or live.
 
-mod live_log;
-mod live_queue;
-mod live_submission;
+pub mod live_log;
+pub mod live_queue;
+pub mod live_submission;
 #[cfg(any(feature = "hydrate", test))]
 mod precheck;
-mod region;
-mod theme;
-mod trace_keys;
-mod upload;
+pub mod region;
+pub mod theme;
+pub mod trace_keys;
+pub mod upload;
 
 #[cfg(feature = "hydrate")]
 mod dom;

@@ -13,7 +13,7 @@ const MOST_ENTRIES: usize = 200_000;
 
 /// What an entry of an archive is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryKind {
+pub(super) enum EntryKind {
     /// A file.
     File,
     /// A folder.
@@ -24,32 +24,32 @@ pub enum EntryKind {
 
 /// One entry of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub(super) struct Entry {
     /// Its path as the archive gives it.
-    pub path: String,
+    pub(super) path: String,
     /// What it is.
-    pub kind: EntryKind,
+    pub(super) kind: EntryKind,
     /// Its size in bytes.
-    pub size: u64,
+    pub(super) size: u64,
 }
 
 /// A reader of tar streams that skips all content. Feed it pieces of any size.
 #[derive(Debug, Default)]
-pub struct TarReader {
+pub(super) struct TarReader {
     /// What was found so far.
-    pub entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     buffer: Vec<u8>,
     skip: u64,
     take: Option<(u8, usize)>,
     long_path: Option<String>,
     ended: bool,
     /// Set when a header's checksum is wrong: this is no tar stream.
-    pub broken: bool,
+    pub(super) broken: bool,
 }
 
 impl TarReader {
     /// Takes the next piece of the stream.
-    pub fn push(&mut self, mut piece: &[u8]) {
+    pub(super) fn push(&mut self, mut piece: &[u8]) {
         while !piece.is_empty() && !self.ended && !self.broken {
             if self.skip > 0 {
                 let n = usize::try_from(self.skip).unwrap_or(usize::MAX).min(piece.len());
@@ -72,7 +72,7 @@ impl TarReader {
     }
 
     /// Whether the stream came to its proper end.
-    pub fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         self.ended || (self.buffer.is_empty() && self.skip == 0 && self.take.is_none())
     }
 
@@ -154,7 +154,7 @@ fn number(field: &[u8]) -> Option<u64> {
 
 /// Where a zip file's table of contents lies: (offset, bytes), from the file's
 /// last 66,000 bytes. None: no end record there.
-pub fn zip_directory(tail: &[u8]) -> Option<(u64, u64)> {
+pub(super) fn zip_directory(tail: &[u8]) -> Option<(u64, u64)> {
     let at = (0..tail.len().checked_sub(21)?).rev().find(|i| tail[*i..].starts_with(b"PK\x05\x06"))?;
     let size = u32::from_le_bytes(tail.get(at + 12..at + 16)?.try_into().ok()?);
     let offset = u32::from_le_bytes(tail.get(at + 16..at + 20)?.try_into().ok()?);
@@ -163,7 +163,7 @@ pub fn zip_directory(tail: &[u8]) -> Option<(u64, u64)> {
 }
 
 /// The entries of a zip file's table of contents; none when it is broken.
-pub fn zip_entries(mut directory: &[u8]) -> Option<Vec<Entry>> {
+pub(super) fn zip_entries(mut directory: &[u8]) -> Option<Vec<Entry>> {
     let mut entries = Vec::new();
     while directory.starts_with(b"PK\x01\x02") && entries.len() < MOST_ENTRIES {
         let short = |at: usize| Some(usize::from(u16::from_le_bytes(directory.get(at..at + 2)?.try_into().ok()?)));
@@ -185,7 +185,7 @@ pub fn zip_entries(mut directory: &[u8]) -> Option<Vec<Entry>> {
 }
 
 /// What is plainly wrong with a bundle of these entries, and what it holds.
-pub fn check(entries: &[Entry]) -> Report {
+pub(super) fn check(entries: &[Entry]) -> Report {
     let mut report = Report::default();
     let mut tops = BTreeSet::new();
     let mut attempts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -233,7 +233,7 @@ pub fn check(entries: &[Entry]) -> Report {
         if !names.iter().any(|n| n == "patch.diff" || n == "diagnosis.json") {
             report.push(Problem::error(folder.as_str(), "attempt-empty", "The attempt holds neither patch.diff nor diagnosis.json.", "Add the result; an empty patch.diff is a valid one."));
         }
-        let trace = |n: &String| !matches!(n.as_str(), "patch.diff" | "diagnosis.json" | "session_stats.json");
+        let trace = |n: &String| n.starts_with("trajectory.") || n.ends_with(".traj.json") || n.ends_with(".traj");
         if !names.iter().any(trace) {
             report.push(Problem::error(folder.as_str(), "trace-missing", "The attempt has no trace.", "Add its trajectory, such as trajectory.json."));
         }

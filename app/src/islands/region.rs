@@ -225,16 +225,13 @@ mod imp {
             if moved.abs() < 1.0 {
                 continue;
             }
-            let frame = |y: f64| {
-                let o = js_sys::Object::new();
-                let _ = js_sys::Reflect::set(&o, &"transform".into(), &format!("translateY({y}px)").into());
-                o
-            };
+            let frame = |y: f64| dom::object(&[("transform", format!("translateY({y}px)").into())]);
             let frames = js_sys::Array::of2(&frame(moved), &frame(0.0));
-            let options = web_sys::KeyframeAnimationOptions::new();
-            options.set_duration(&JsValue::from_f64(260.0));
-            options.set_easing("cubic-bezier(.2,.7,.2,1)");
-            let _ = row.animate_with_keyframe_animation_options(Some(frames.unchecked_ref()), &options);
+            let options = dom::object(&[
+                ("duration", 260.into()),
+                ("easing", "cubic-bezier(.2,.7,.2,1)".into()),
+            ]);
+            let _ = dom::call(&row, "animate", &js_sys::Array::of2(&frames, &options));
         }
     }
 }

@@ -442,7 +442,7 @@ mod imp {
 
     /// Lists a gzipped tar through the browser's own decompressor.
     async fn tar_gz(file: &File) -> Option<precheck::TarReader> {
-        let inflate = web_sys::DecompressionStream::new(web_sys::CompressionFormat::Gzip).ok()?;
+        let inflate = dom::construct("DecompressionStream", "gzip").ok()?;
         let pair: &web_sys::ReadableWritablePair = inflate.unchecked_ref();
         let reader: web_sys::ReadableStreamDefaultReader = file.stream().pipe_through(pair).get_reader().dyn_into().ok()?;
         let mut tar = precheck::TarReader::default();

@@ -88,8 +88,8 @@ fn facts(view: &AttemptView) -> AnyView {
     let trace = view.summary.as_ref().map(|s| {
         let mut of = vec![
             stat::fact("format", s.format.clone()),
-            stat::fact("steps", format::count(u64::from(s.steps))),
-            stat::fact("first edit", s.first_edit.map_or_else(|| "none".to_owned(), |n| format!("action {n}"))),
+            stat::fact("turns, steps", format!("{}, {}", format::count(u64::from(s.turns)), format::count(u64::from(s.steps)))),
+            stat::fact("first edit", s.first_edit.map_or_else(|| "none".to_owned(), |n| format!("turn {n}"))),
             stat::fact("reads, edits", format!("{}, {}", s.reads, s.edits)),
             stat::fact("ended", s.exit.as_str()),
         ];

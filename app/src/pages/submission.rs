@@ -111,6 +111,8 @@ pub fn body(view: &SubmissionView) -> AnyView {
     let repair = view.metadata.as_ref().is_none_or(|m| m.track == Track::Repair);
     let scores = view.row.as_ref().map(|r| section("scores", "Scores", parts::scores(r)));
     let report = view.report.as_ref().map(|r| section("report", "Check of the bundle", parts::report(r, &view.id)));
+    // A rejected bundle has a report and will never have attempts.
+    let no_attempts = view.state == SubmissionState::Invalid && view.live.attempts.is_empty();
     let grid = if view.live.attempts.is_empty() {
         notice::empty(
             "The attempts appear here, one cell each.",
@@ -123,6 +125,7 @@ pub fn body(view: &SubmissionView) -> AnyView {
         });
         view! { {attempts::grid(&view.live.attempts)}{legend}{failed} }.into_any()
     };
+    let attempts = (!no_attempts).then(|| section("attempts", "Attempts", grid));
     let hits = (!view.findings.is_empty()).then(|| {
         let intro = if view.is_maintainer {
             "Decide them on the review desk."
@@ -137,7 +140,7 @@ pub fn body(view: &SubmissionView) -> AnyView {
         <div class="columns">
             <div class="main-column">
                 {scores}
-                {section("attempts", "Attempts", grid)}
+                {attempts}
                 {report}
                 {hits}
                 {revisions}

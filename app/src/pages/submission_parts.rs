@@ -149,7 +149,10 @@ pub fn report(r: &Report, id: &SubmissionId) -> AnyView {
     let counts: Vec<AnyView> = r
         .counts
         .iter()
-        .map(|(name, n)| stat::fact(name.clone(), format::count(*n)))
+        .map(|(name, n)| {
+            let value = if name.starts_with("bytes") { format::bytes(*n) } else { format::count(*n) };
+            stat::fact(name.clone(), value)
+        })
         .collect();
     let rows: Vec<AnyView> = r
         .problems
