@@ -104,9 +104,16 @@ pub(super) async fn serve(config: Config) -> Result {
     let following = site.clone();
     tokio::spawn(async move { following.follow_changes().await });
     out::line(format_args!("Faultboard serves {}", config.base_url()));
+    let mut asked = stopping.clone();
+    let drained = async {
+        // The grace begins when the end is asked for, not when the site starts.
+        // An error means that nobody can ask any more; then it drains as well.
+        let _ = asked.wait_for(|stop| *stop).await;
+        drain(workers, &config).await;
+    };
     tokio::join!(
         listen::serve(listener, router(site), limits, stopping),
-        drain(workers, &config)
+        drained
     );
     portal.close().await;
     tracing::info!("ended");
