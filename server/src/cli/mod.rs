@@ -72,7 +72,7 @@ enum Command {
     Leakage {
         /// The bundle's folder, or an archive of it.
         dir: PathBuf,
-        /// Move attempts with a quarantining hit aside, into `quarantined/` of the folder.
+        /// Rename the run folders of attempts that a quarantining guard hit to `quarantined-run-NN`.
         #[arg(long)]
         quarantine: bool,
     },

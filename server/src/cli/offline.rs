@@ -49,7 +49,7 @@ pub(super) fn leakage(dir: &Path, config: &Config, quarantine: bool, json: bool)
             } else {
                 out::text(&out::outline(&found));
             }
-            let hits = found["findings"].as_array().is_some_and(|f| !f.is_empty());
+            let hits = found["hits"].as_array().is_some_and(|f| !f.is_empty());
             Ok(if hits {
                 Ended::WithProblems
             } else {

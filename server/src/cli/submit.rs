@@ -25,7 +25,7 @@ pub(super) enum Submit {
     Package {
         /// The folder `<date>_<agent>__<model>`.
         dir: PathBuf,
-        /// The archive to write (`.tar.gz`, `.tar.zst` or `.zip`).
+        /// The archive to write (`.tar.gz` or `.tar.zst`).
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },

@@ -62,6 +62,9 @@ pub(super) async fn page(State(site): State<Site>, request: Request) -> Response
     let Some(Asker(actor)) = asker else {
         return Fault::internal("a page outside of the identified routes").into_response();
     };
+    if has_dots(request.uri().path()) {
+        return Fault::missing().into_response();
+    }
     if actor != Actor::Anonymous {
         let shown = render(&site, actor, request).await;
         return shown.map_or_else(IntoResponse::into_response, private);
@@ -76,6 +79,15 @@ pub(super) async fn page(State(site): State<Site>, request: Request) -> Response
         Ok(page) => public(page, brotli),
         Err(fault) => fault.into_response(),
     }
+}
+
+/// Whether a part of a path is `.` or `..`: the renderer would take such an
+/// address for another one.
+fn has_dots(path: &str) -> bool {
+    path.split('/').any(|part| {
+        let part = part.to_ascii_lowercase().replace("%2e", ".");
+        part == "." || part == ".."
+    })
 }
 
 /// The app's page for an address that names nothing.
@@ -308,6 +320,12 @@ mod tests {
         cache.clear();
         get().await.unwrap();
         assert_eq!(made.load(Ordering::SeqCst), 3);
+    }
+
+    #[test]
+    fn dots_are_no_address() {
+        assert!(has_dots("/submissions/..") && has_dots("/a/%2E./b") && has_dots("/."));
+        assert!(!has_dots("/") && !has_dots("/a.b/...") && !has_dots("/%2f.."));
     }
 
     #[tokio::test]

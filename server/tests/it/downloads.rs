@@ -7,7 +7,7 @@ use faultboard_domain::Actor;
 
 use crate::site::App;
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn archives_hold_every_trace_as_it_was_sent() {
     let app = App::new().await;
     let id = app.published().await;
@@ -72,7 +72,7 @@ async fn archives_hold_every_trace_as_it_was_sent() {
     assert_eq!(fresh.body, answer.body);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_program_reads_the_zip() {
     let app = App::new().await;
     let id = app.published().await;
@@ -105,7 +105,7 @@ async fn another_program_reads_the_zip() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn parts_of_a_trace_as_the_standard_says() {
     let app = App::new().await;
     let id = app.published().await;
@@ -176,13 +176,13 @@ async fn parts_of_a_trace_as_the_standard_says() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn boards_figures_and_manifests_are_data_too() {
     let app = App::new().await;
     let id = app.published().await;
     let csv = app.get("/board/diagnosis.csv").await;
     assert!(csv.header("content-type").starts_with("text/csv"));
-    assert!(csv.text().contains("walkthrough-a"), "{}", csv.text());
+    assert!(csv.text().contains("Recorded Walkthrough A"), "{}", csv.text());
     let kept = app
         .get_with(
             "/board/diagnosis.csv",
@@ -230,7 +230,7 @@ async fn boards_figures_and_manifests_are_data_too() {
     assert_eq!(public["items"][0]["row"]["submission"], id.as_str());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_not_public_is_not_there_for_others() {
     let app = App::new().await;
     let (id, token) = app.scored().await;

@@ -6,11 +6,12 @@ use axum::http::{HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use crate::site::{App, BASE};
 
 /// Things that are no ids.
-const NO_IDS: [&str; 14] = [
+const NO_IDS: [&str; 15] = [
     "x",
     "%00",
     "%ff%fe",
     "..",
+    "%2e%2e",
     "..%2f..%2fetc%2fpasswd",
     "s'; drop table submissions; --",
     "%3Cscript%3E",

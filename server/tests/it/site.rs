@@ -17,48 +17,48 @@ use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 /// The address that the site believes it has.
-pub const BASE: &str = "http://site.test";
+pub(crate) const BASE: &str = "http://site.test";
 /// A password that is long enough.
-pub const PASSWORD: &str = "five words make a password";
+pub(crate) const PASSWORD: &str = "five words make a password";
 
 /// The repository's folder.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
 /// A running site.
-pub struct App {
-    pub router: Router,
-    pub portal: Arc<Portal>,
-    pub clock: Arc<ManualClock>,
-    pub config: Config,
-    pub dir: tempfile::TempDir,
-    pub stop: watch::Sender<bool>,
+pub(crate) struct App {
+    pub(crate) router: Router,
+    pub(crate) portal: Arc<Portal>,
+    pub(crate) clock: Arc<ManualClock>,
+
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) stop: watch::Sender<bool>,
 }
 
 /// An answer, read to its end.
 #[derive(Debug)]
-pub struct Answer {
-    pub status: StatusCode,
-    pub headers: HeaderMap,
-    pub body: Bytes,
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
 }
 
 impl Answer {
-    pub fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |v| v.to_str().unwrap())
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    pub fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap()
     }
 
     /// The session's cookie, as a browser would send it back.
-    pub fn cookie(&self) -> String {
+    pub(crate) fn cookie(&self) -> String {
         let set = self.header("set-cookie");
         set.split(';').next().unwrap().to_owned()
     }
@@ -66,7 +66,7 @@ impl Answer {
 
 impl App {
     /// A site with changed settings.
-    pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
+    pub(crate) async fn with(change: impl FnOnce(&mut Config)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut config = Config::defaults();
         config.base_url = Some(BASE.to_owned());
@@ -83,24 +83,24 @@ impl App {
         let clock = Arc::new(ManualClock::at(SystemClock.now()));
         let portal = Portal::open(config.portal(), clock.clone()).await.unwrap();
         let (stop, stopping) = watch::channel(false);
-        let site = Site::new(portal.clone(), config.clone(), clock.clone(), stopping);
+        let site = Site::new(portal.clone(), config, clock.clone(), stopping);
         Self {
             router: router(site),
             portal,
             clock,
-            config,
+
             dir,
             stop,
         }
     }
 
     /// A site as tests want it.
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::with(|_| {}).await
     }
 
     /// Sends a request; the body of the answer is read to its end.
-    pub async fn send(&self, request: Request<Body>) -> Answer {
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         Answer {
@@ -111,7 +111,7 @@ impl App {
     }
 
     /// GET with headers, as a browser.
-    pub async fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+    pub(crate) async fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
         let mut request = Request::get(path).header(header::ACCEPT, "text/html,*/*");
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -119,17 +119,17 @@ impl App {
         self.send(request.body(Body::empty()).unwrap()).await
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         self.get_with(path, &[]).await
     }
 
     /// GET by somebody signed in.
-    pub async fn get_as(&self, cookie: &str, path: &str) -> Answer {
+    pub(crate) async fn get_as(&self, cookie: &str, path: &str) -> Answer {
         self.get_with(path, &[("cookie", cookie)]).await
     }
 
     /// A form sent from a page of this site.
-    pub async fn form(&self, path: &str, cookie: &str, body: &str) -> Answer {
+    pub(crate) async fn form(&self, path: &str, cookie: &str, body: &str) -> Answer {
         self.send(
             Request::post(path)
                 .header(header::ORIGIN, BASE)
@@ -143,7 +143,7 @@ impl App {
     }
 
     /// A new account: its cookie.
-    pub async fn sign_up(&self, name: &str) -> String {
+    pub(crate) async fn sign_up(&self, name: &str) -> String {
         let body = format!(
             "name={name}&email={name}%40example.org&password={}",
             PASSWORD.replace(' ', "+")
@@ -154,7 +154,7 @@ impl App {
     }
 
     /// The first administrator: their cookie.
-    pub async fn admin(&self) -> String {
+    pub(crate) async fn admin(&self) -> String {
         let token = self.portal.first_admin_token().await.unwrap().unwrap();
         let body = format!(
             "token={token}&name=Ada&email=ada%40example.org&password={}",
@@ -166,7 +166,7 @@ impl App {
     }
 
     /// A bearer token of a new account.
-    pub async fn token(&self, name: &str) -> String {
+    pub(crate) async fn token(&self, name: &str) -> String {
         let session = self
             .portal
             .sign_up(name, &format!("{name}@example.org"), PASSWORD)
@@ -177,7 +177,7 @@ impl App {
     }
 
     /// A tus request.
-    pub async fn tus(
+    pub(crate) async fn tus(
         &self,
         method: Method,
         path: &str,
@@ -197,7 +197,7 @@ impl App {
     }
 
     /// Begins an upload and sends bytes in one piece; the last answer.
-    pub async fn upload(&self, token: &str, bytes: &[u8]) -> Answer {
+    pub(crate) async fn upload(&self, token: &str, bytes: &[u8]) -> Answer {
         let length = bytes.len().to_string();
         let made = self
             .tus(
@@ -224,7 +224,7 @@ impl App {
     }
 
     /// Works on jobs until a submission is in one of the states, or a minute is over.
-    pub async fn work_until(&self, id: &SubmissionId, wanted: &[SubmissionState]) {
+    pub(crate) async fn work_until(&self, id: &SubmissionId, wanted: &[SubmissionState]) {
         let (stop, stopping) = watch::channel(false);
         let workers = tokio::spawn(self.portal.clone().run_workers(stopping));
         let reached = tokio::time::timeout(std::time::Duration::from_secs(60), async {
@@ -250,7 +250,7 @@ impl App {
     }
 
     /// Hands in the diagnosis sample and has it scored; its id and its owner's token.
-    pub async fn scored(&self) -> (SubmissionId, String) {
+    pub(crate) async fn scored(&self) -> (SubmissionId, String) {
         let token = self.token("owner").await;
         let answer = self.upload(&token, sample()).await;
         let id = SubmissionId::parse(answer.header("faultboard-submission")).unwrap();
@@ -259,7 +259,7 @@ impl App {
     }
 
     /// The same, published.
-    pub async fn published(&self) -> SubmissionId {
+    pub(crate) async fn published(&self) -> SubmissionId {
         let (id, _) = self.scored().await;
         self.portal
             .publish(&Actor::System, &id, "test")
@@ -271,7 +271,7 @@ impl App {
 }
 
 /// A sample bundle of the diagnosis track, packed.
-pub fn sample() -> &'static [u8] {
+pub(crate) fn sample() -> &'static [u8] {
     static PACKED: OnceLock<Vec<u8>> = OnceLock::new();
     PACKED.get_or_init(|| {
         let mut config = Config::defaults();
