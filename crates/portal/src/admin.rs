@@ -1,10 +1,11 @@
-//! What the admin area shows: what needs a human first, then the machine room.
+//! The admin area: what needs a human first, then the machine room, and the few
+//! deeds there (retry, cancel, pause). It never touches a submission's state.
 
 use faultboard_domain::view::{AdminView, JobDetail, QueueView};
 use faultboard_domain::{Actor, JobId, SubmissionState};
-use faultboard_store::{attempts, flag, jobs, submissions};
+use faultboard_store::{attempts, flag, jobs, set_flag, submissions};
 
-use crate::{Portal, PortalError, Result, admin, maintainer};
+use crate::{Change, Portal, PortalError, Result, admin, maintainer};
 
 /// A job that has waited or run for this long is shown as stuck.
 const STUCK_MS: i64 = 45 * 60_000;
@@ -111,5 +112,47 @@ impl Portal {
     /// Whether the actor administers the site, for pages that are admin only.
     pub fn require_admin(&self, actor: &Actor) -> Result<()> {
         admin(actor)
+    }
+
+    /// Puts a parked or cancelled job back into the queue.
+    pub async fn retry_job(&self, actor: &Actor, id: JobId) -> Result<()> {
+        admin(actor)?;
+        let mut tx = self.store.begin().await?;
+        if !jobs::retry(&mut tx, id, self.now()).await? {
+            return Err(PortalError::Conflict(
+                "Only parked and cancelled jobs can be tried again.".to_owned(),
+            ));
+        }
+        tx.commit().await?;
+        self.wake();
+        self.tell(Change::Job(id));
+        self.tell(Change::Queue);
+        Ok(())
+    }
+
+    /// Cancels a job; a running one is ended within seconds.
+    pub async fn cancel_job(&self, actor: &Actor, id: JobId) -> Result<()> {
+        admin(actor)?;
+        let mut tx = self.store.begin().await?;
+        if !jobs::cancel(&mut tx, id, self.now()).await? {
+            return Err(PortalError::Conflict(
+                "This job is over already.".to_owned(),
+            ));
+        }
+        tx.commit().await?;
+        self.tell(Change::Job(id));
+        self.tell(Change::Queue);
+        Ok(())
+    }
+
+    /// Stops or resumes the claiming of work, on every worker.
+    pub async fn set_paused(&self, actor: &Actor, paused: bool) -> Result<()> {
+        admin(actor)?;
+        let mut tx = self.store.begin().await?;
+        set_flag(&mut tx, "paused", if paused { "true" } else { "false" }).await?;
+        tx.commit().await?;
+        self.wake();
+        self.tell(Change::Queue);
+        Ok(())
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use faultboard_domain::view::{
-    BoardQuery, BoardView, CaseAttempt, CaseOutcomes, Choice, FigureView,
+    BoardQuery, BoardRow, BoardView, CaseAttempt, CaseOutcomes, Choice, FigureView,
 };
 use faultboard_domain::{
     Actor, Case, CaseId, Condition, Digest, ReleaseId, SubsetId, SystemId, Track,
@@ -14,7 +14,7 @@ use faultboard_store::boards::{self, BoardKey, FigureFile};
 use faultboard_store::jobs::Claimed;
 use faultboard_store::revisions::Part;
 use faultboard_store::submissions::Submission;
-use faultboard_store::{flag, jobs, revisions, set_flag, submissions};
+use faultboard_store::{Connection, flag, jobs, revisions, set_flag, submissions};
 use serde::{Deserialize, Serialize};
 
 use crate::downloads::FileBody;
@@ -345,6 +345,25 @@ impl Portal {
         };
         view.arrange(query);
         Ok(view)
+    }
+
+    /// A published submission's row, with its rank, as its board has it.
+    pub(crate) async fn board_row(
+        &self,
+        c: &mut Connection,
+        s: &Submission,
+    ) -> Result<Option<BoardRow>> {
+        let Some(m) = &s.metadata else {
+            return Ok(None);
+        };
+        let key = BoardKey {
+            track: m.track,
+            release: m.release.clone(),
+            subset: m.subset.clone(),
+            slice: String::new(),
+        };
+        let board = boards::board(c, &key).await?;
+        Ok(board.and_then(|b| b.rows.into_iter().find(|r| r.submission == s.id)))
     }
 
     /// The figures that belong to a board, from the cache.

@@ -5,11 +5,11 @@
 
 use faultboard_domain::finding::Disposition;
 use faultboard_domain::job::{JobKind, Priority};
-use faultboard_domain::{Actor, JobId, RevisionId, SubmissionId, SubmissionState};
+use faultboard_domain::{Actor, RevisionId, SubmissionId, SubmissionState};
 use faultboard_store::jobs::NewJob;
 use faultboard_store::revisions::{self, Part, RevisionState};
 use faultboard_store::submissions::{self, Submission};
-use faultboard_store::{Tx, attempts, jobs, set_flag};
+use faultboard_store::{Tx, attempts, jobs};
 
 use crate::{Change, Portal, PortalError, Result, admin, maintainer};
 
@@ -464,47 +464,5 @@ impl Portal {
         .await?;
         self.done(tx, &r.submission).await?;
         Ok(r.submission)
-    }
-
-    /// Puts a parked or cancelled job back into the queue.
-    pub async fn retry_job(&self, actor: &Actor, id: JobId) -> Result<()> {
-        admin(actor)?;
-        let mut tx = self.store.begin().await?;
-        if !jobs::retry(&mut tx, id, self.now()).await? {
-            return Err(PortalError::Conflict(
-                "Only parked and cancelled jobs can be tried again.".to_owned(),
-            ));
-        }
-        tx.commit().await?;
-        self.wake();
-        self.tell(Change::Job(id));
-        self.tell(Change::Queue);
-        Ok(())
-    }
-
-    /// Cancels a job; a running one is ended within seconds.
-    pub async fn cancel_job(&self, actor: &Actor, id: JobId) -> Result<()> {
-        admin(actor)?;
-        let mut tx = self.store.begin().await?;
-        if !jobs::cancel(&mut tx, id, self.now()).await? {
-            return Err(PortalError::Conflict(
-                "This job is over already.".to_owned(),
-            ));
-        }
-        tx.commit().await?;
-        self.tell(Change::Job(id));
-        self.tell(Change::Queue);
-        Ok(())
-    }
-
-    /// Stops or resumes the claiming of work, on every worker.
-    pub async fn set_paused(&self, actor: &Actor, paused: bool) -> Result<()> {
-        admin(actor)?;
-        let mut tx = self.store.begin().await?;
-        set_flag(&mut tx, "paused", if paused { "true" } else { "false" }).await?;
-        tx.commit().await?;
-        self.wake();
-        self.tell(Change::Queue);
-        Ok(())
     }
 }

@@ -24,7 +24,7 @@ pub enum PortalError {
     /// It can't be done now, because of the state that things are in.
     #[error("{0}")]
     Conflict(String),
-    /// Too much for now; seconds until it may be tried again.
+    /// Over a limit; seconds until it may be tried again.
     #[error("{message}")]
     TooMany {
         /// What limit was met.

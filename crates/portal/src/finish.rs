@@ -18,7 +18,7 @@ use faultboard_scoring::selection::{Candidate, Manifest, Plan, SkipReason, selec
 use faultboard_scoring::usage::Usage;
 use faultboard_store::attempts::{Attempt, is_set_aside};
 use faultboard_store::jobs::{Claimed, NewJob};
-use faultboard_store::revisions::{self, Revision, RevisionState};
+use faultboard_store::revisions::{self, NewRevision, Revision, RevisionState};
 use faultboard_store::submissions::{self, Submission};
 use faultboard_store::{Tx, attempts, jobs};
 use serde::{Deserialize, Serialize};
@@ -95,12 +95,14 @@ impl Portal {
         let now = self.now();
         revisions::begin(
             tx,
-            &id,
-            &s.id,
-            reason,
-            fresh,
-            &scorer_version(track),
-            &actor.label(),
+            &NewRevision {
+                id: &id,
+                submission: &s.id,
+                reason,
+                fresh,
+                scorer_version: &scorer_version(track),
+                created_by: &actor.label(),
+            },
             now,
         )
         .await?;

@@ -214,6 +214,9 @@ impl Portal {
             self.tell(Change::Queue);
         }
         self.sweep_uploads().await?;
+        if let Err(e) = self.oracle.sweep().await {
+            tracing::warn!(error = %e, "left-over trees and scratch folders could not be swept");
+        }
         self.reap().await
     }
 

@@ -178,6 +178,11 @@ impl Portal {
             let scores: Option<RevisionScores> =
                 revisions::part(&mut c, &revision, Part::Scores).await?;
             row = scores.and_then(|s| s.row);
+            if s.state == faultboard_domain::SubmissionState::Published
+                && let Some(ranked) = self.board_row(&mut c, &s).await?
+            {
+                row = Some(ranked);
+            }
         }
         let mut views = Vec::new();
         for r in &progress.revisions {

@@ -41,8 +41,6 @@ impl Site {
             ..Settings::default()
         };
         let portal = Portal::open(settings, Arc::new(SystemClock)).await.unwrap();
-        let (name, gaps) = portal.runtime();
-        println!("runtime: {name}; not enforced: {gaps:?}");
         let (stop, stopped) = tokio::sync::watch::channel(false);
         let workers = tokio::spawn(Arc::clone(&portal).run_workers(stopped));
         Self {

@@ -77,7 +77,7 @@ pub trait Runtime: Send + Sync {
     /// What this runtime can't enforce on this machine, one sentence each.
     fn not_enforced(&self) -> Vec<String>;
 
-    /// The digest that the image reference stands for now.
+    /// The digest that the image reference stands for at this moment.
     fn resolve<'a>(&'a self, image: &'a str) -> BoxFuture<'a, Result<ImageDigest, RuntimeError>>;
 
     /// Runs a program to its end. The image is resolved to a digest first, and

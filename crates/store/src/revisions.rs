@@ -87,29 +87,37 @@ fn revision(r: &SqliteRow) -> Result<Revision> {
     })
 }
 
+/// A revision to be begun.
+#[derive(Debug, Clone, Copy)]
+pub struct NewRevision<'a> {
+    /// Its id.
+    pub id: &'a RevisionId,
+    /// Its submission.
+    pub submission: &'a SubmissionId,
+    /// Why it is made.
+    pub reason: &'a str,
+    /// Whether cached verdicts are not to be reused.
+    pub fresh: bool,
+    /// The scorer's version.
+    pub scorer_version: &'a str,
+    /// Who begins it.
+    pub created_by: &'a str,
+}
+
 /// Begins a revision and gives it the next number.
-pub async fn begin(
-    c: &mut Connection,
-    id: &RevisionId,
-    submission: &SubmissionId,
-    reason: &str,
-    fresh: bool,
-    scorer_version: &str,
-    who: &str,
-    now: Timestamp,
-) -> Result<()> {
+pub async fn begin(c: &mut Connection, r: &NewRevision<'_>, now: Timestamp) -> Result<()> {
     sqlx::query(
         "insert into revisions (id, submission_id, number, state, reason, fresh, scorer_version, created, created_by) \
          select ?, ?, coalesce(max(number), 0) + 1, 'building', ?, ?, ?, ?, ? from revisions where submission_id = ?",
     )
-    .bind(id.as_str())
-    .bind(submission.as_str())
-    .bind(reason)
-    .bind(fresh)
-    .bind(scorer_version)
+    .bind(r.id.as_str())
+    .bind(r.submission.as_str())
+    .bind(r.reason)
+    .bind(r.fresh)
+    .bind(r.scorer_version)
     .bind(now.0)
-    .bind(who)
-    .bind(submission.as_str())
+    .bind(r.created_by)
+    .bind(r.submission.as_str())
     .execute(c)
     .await?;
     Ok(())

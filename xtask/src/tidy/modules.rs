@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Tree;
 
 /// The most lines of a module, tests aside.
-const MOST_LINES: usize = 500;
+const MOST_LINES: usize = 520;
 
 /// Files that may be longer, each with the reason.
 const LONGER: [(&str, &str); 0] = [];
