@@ -21,19 +21,22 @@ impl Portal {
         let mut c = self.store.reader().await?;
         let mut to_review = submissions::in_state(&mut c, SubmissionState::InReview).await?;
         to_review.extend(submissions::in_state(&mut c, SubmissionState::Scored).await?);
-        let recent = submissions::recent(&mut c, 50).await?;
+        let mut active = submissions::recent(&mut c, 200).await?;
+        active.retain(|s| !s.state.is_settled());
+        let mut workers = jobs::workers(&mut c, now.plus_ms(-86_400_000)).await?;
+        workers.retain(|w| w.state != "stopped");
         Ok(AdminView {
             to_review,
             flagged: submissions::in_state(&mut c, SubmissionState::Flagged).await?,
             hits: attempts::open_findings(&mut c).await?,
             parked: jobs::parked(&mut c).await?,
             stuck: jobs::stuck(&mut c, now.plus_ms(-STUCK_MS)).await?,
-            workers: jobs::workers(&mut c, now.plus_ms(-86_400_000)).await?,
+            workers,
             paused: flag(&mut c, "paused").await?.as_deref() == Some("true"),
             counts: jobs::counts(&mut c).await?,
             disk_free,
             disk_total,
-            active: recent,
+            active,
         })
     }
 

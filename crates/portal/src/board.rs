@@ -2,6 +2,7 @@
 //! the cache by every page. No request computes a statistic.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use faultboard_domain::view::{
     BoardQuery, BoardRow, BoardView, CaseAttempt, CaseOutcomes, Choice, FigureView,
@@ -92,28 +93,25 @@ impl Portal {
     }
 
     pub(crate) async fn run_rebuild(
-        &self,
+        self: &Arc<Self>,
         job: &Claimed,
         context: JobContext,
     ) -> std::result::Result<(), JobFailure> {
         self.rebuild(job, &context).await.map_err(failure)
     }
 
-    async fn rebuild(&self, job: &Claimed, context: &JobContext) -> Result<()> {
+    async fn rebuild(self: &Arc<Self>, job: &Claimed, context: &JobContext) -> Result<()> {
         let entries = self.live_entries().await?;
-        let mut built = Vec::new();
-        for release in self.releases() {
-            for subset in self.subsets(&release)? {
-                for track in TRACKS {
-                    built.extend(self.build(&entries, track, &release, &subset)?);
-                }
-            }
-        }
-        let case_boards = self.case_boards(&entries).await?;
+        let published = entries.len();
+        let portal = Arc::clone(self);
+        // Intervals and figures take a while: off the async threads.
+        let (built, case_boards) = tokio::task::spawn_blocking(move || portal.build_all(&entries))
+            .await
+            .map_err(PortalError::internal)??;
         context.say(format!(
             "{} boards from {} published submissions",
             built.len(),
-            entries.len()
+            published
         ));
         let mut tx = self.store.begin().await?;
         let now = self.now();
@@ -133,6 +131,18 @@ impl Portal {
             self.tell(Change::Queue);
         }
         Ok(())
+    }
+
+    fn build_all(&self, entries: &[Entry]) -> Result<(Vec<Built>, BTreeMap<CaseId, CaseBoard>)> {
+        let mut built = Vec::new();
+        for release in self.releases() {
+            for subset in self.subsets(&release)? {
+                for track in TRACKS {
+                    built.extend(self.build(entries, track, &release, &subset)?);
+                }
+            }
+        }
+        Ok((built, case_boards(entries)))
     }
 
     async fn live_entries(&self) -> Result<Vec<Entry>> {
@@ -256,58 +266,6 @@ impl Portal {
             inputs: String::new(),
             scorer_version: scorer_version(key.track),
         })
-    }
-
-    async fn case_boards(&self, entries: &[Entry]) -> Result<BTreeMap<CaseId, CaseBoard>> {
-        let mut all: BTreeMap<CaseId, CaseBoard> = BTreeMap::new();
-        for e in entries {
-            let outcomes = |attempts: Vec<CaseAttempt>| CaseOutcomes {
-                submission: e.submission.id.clone(),
-                configuration: e
-                    .submission
-                    .metadata
-                    .as_ref()
-                    .map(|m| m.configuration())
-                    .unwrap_or_default(),
-                attempts,
-            };
-            let mut repair: BTreeMap<&CaseId, Vec<CaseAttempt>> = BTreeMap::new();
-            for a in &e.scores.repair {
-                repair.entry(&a.case).or_default().push(CaseAttempt {
-                    id: a.attempt.clone(),
-                    condition: Some(a.condition),
-                    outcome: Some(a.outcome),
-                    coverage: None,
-                });
-            }
-            let mut diagnosis: BTreeMap<&CaseId, Vec<CaseAttempt>> = BTreeMap::new();
-            for a in &e.scores.diagnosis {
-                diagnosis.entry(&a.case).or_default().push(CaseAttempt {
-                    id: a.attempt.clone(),
-                    condition: None,
-                    outcome: None,
-                    coverage: Some(a.scores.block_coverage),
-                });
-            }
-            for (case, mut attempts) in repair {
-                attempts.sort_by_key(|a| {
-                    a.condition
-                        .map(Condition::as_str)
-                        .map(|c| c != Condition::SymptomOnly.as_str())
-                });
-                all.entry(case.clone())
-                    .or_default()
-                    .repair
-                    .push(outcomes(attempts));
-            }
-            for (case, attempts) in diagnosis {
-                all.entry(case.clone())
-                    .or_default()
-                    .diagnosis
-                    .push(outcomes(attempts));
-            }
-        }
-        Ok(all)
     }
 
     /// The key that a query names, with its defaults filled in.
@@ -485,4 +443,57 @@ fn inputs(view: &BoardView, entries: &[&Entry], cohort: &BTreeMap<CaseId, System
     ])
     .to_string();
     Digest::of(text.as_bytes()).to_string()
+}
+
+/// What published configurations reached on each case.
+fn case_boards(entries: &[Entry]) -> BTreeMap<CaseId, CaseBoard> {
+    let mut all: BTreeMap<CaseId, CaseBoard> = BTreeMap::new();
+    for e in entries {
+        let outcomes = |attempts: Vec<CaseAttempt>| CaseOutcomes {
+            submission: e.submission.id.clone(),
+            configuration: e
+                .submission
+                .metadata
+                .as_ref()
+                .map(|m| m.configuration())
+                .unwrap_or_default(),
+            attempts,
+        };
+        let mut repair: BTreeMap<&CaseId, Vec<CaseAttempt>> = BTreeMap::new();
+        for a in &e.scores.repair {
+            repair.entry(&a.case).or_default().push(CaseAttempt {
+                id: a.attempt.clone(),
+                condition: Some(a.condition),
+                outcome: Some(a.outcome),
+                coverage: None,
+            });
+        }
+        let mut diagnosis: BTreeMap<&CaseId, Vec<CaseAttempt>> = BTreeMap::new();
+        for a in &e.scores.diagnosis {
+            diagnosis.entry(&a.case).or_default().push(CaseAttempt {
+                id: a.attempt.clone(),
+                condition: None,
+                outcome: None,
+                coverage: Some(a.scores.block_coverage),
+            });
+        }
+        for (case, mut attempts) in repair {
+            attempts.sort_by_key(|a| {
+                a.condition
+                    .map(Condition::as_str)
+                    .map(|c| c != Condition::SymptomOnly.as_str())
+            });
+            all.entry(case.clone())
+                .or_default()
+                .repair
+                .push(outcomes(attempts));
+        }
+        for (case, attempts) in diagnosis {
+            all.entry(case.clone())
+                .or_default()
+                .diagnosis
+                .push(outcomes(attempts));
+        }
+    }
+    all
 }

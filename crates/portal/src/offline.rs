@@ -275,6 +275,7 @@ pub fn leakage(dir: &Path, settings: &Settings, quarantine: bool) -> Result<Valu
         files: BTreeMap::new(),
     };
     let bundle = checked(dir, settings, &catalog, &mut traces)?;
+    let never = std::sync::atomic::AtomicBool::new(false);
     let mut lines = Vec::new();
     let mut set_aside = Vec::new();
     for entry in &bundle.attempts {
@@ -307,6 +308,7 @@ pub fn leakage(dir: &Path, settings: &Settings, quarantine: bool) -> Result<Valu
             reader,
             raw.as_deref(),
             Some((source, bytes)),
+            &never,
         )
         .map_err(unreadable)?;
         if findings.is_empty() {

@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use faultboard_catalog::Entry;
@@ -21,6 +24,8 @@ use crate::{Change, Portal, PortalError, Result, Settings};
 
 /// The most bytes of an answer (patch or diagnosis) that are scanned.
 const ANSWER_MOST: u64 = 64 << 20;
+/// How long the scan of one attempt may take.
+const SCAN_MOST: Duration = Duration::from_secs(900);
 
 /// What the guards look for in one case.
 pub(crate) fn case_terms(entry: &Entry) -> CaseTerms {
@@ -74,12 +79,14 @@ pub(crate) fn scanner(entry: &Entry, settings: &Settings) -> Result<Scanner> {
 }
 
 /// Scans one attempt: its normalised steps from `trace`, then its answer.
+/// Setting `stop` ends it before the next step.
 pub(crate) fn scan_attempt(
     scanner: &Scanner,
     which: Scanned,
     trace: Option<&mut dyn BufRead>,
     raw: Option<&[u8]>,
     answer: Option<(Source, &[u8])>,
+    stop: &AtomicBool,
 ) -> std::io::Result<(Vec<Finding>, u64)> {
     let mut scan = scanner.scan(which);
     if let Some(trace) = trace {
@@ -88,6 +95,9 @@ pub(crate) fn scan_attempt(
             line.clear();
             if trace.read_until(b'\n', &mut line)? == 0 {
                 break;
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(std::io::Error::other("the scan was stopped"));
             }
             let step: Step = serde_json::from_slice(&line)?;
             for segment in Segment::of_step(&step) {
@@ -128,14 +138,14 @@ impl Portal {
         if s.state != SubmissionState::Scanning {
             return self.just_finish(job).await;
         }
-        let mut scanners: BTreeMap<CaseId, Scanner> = BTreeMap::new();
+        let mut scanners: BTreeMap<CaseId, Arc<Scanner>> = BTreeMap::new();
         let mut found = Vec::new();
         let mut left_out = 0;
         for a in &all {
             if !scanners.contains_key(&a.case) {
                 scanners.insert(
                     a.case.clone(),
-                    scanner(self.entry(&a.case)?, &self.settings)?,
+                    Arc::new(scanner(self.entry(&a.case)?, &self.settings)?),
                 );
             }
             let (findings, more) = self.scan_stored(&scanners[&a.case], a).await?;
@@ -210,7 +220,11 @@ impl Portal {
         Ok(())
     }
 
-    async fn scan_stored(&self, scanner: &Scanner, a: &Attempt) -> Result<(Vec<Finding>, u64)> {
+    async fn scan_stored(
+        &self,
+        scanner: &Arc<Scanner>,
+        a: &Attempt,
+    ) -> Result<(Vec<Finding>, u64)> {
         let which = Scanned {
             run: Some(a.run.0),
             started: None,
@@ -233,8 +247,12 @@ impl Portal {
             Some(f) => self.blobs.get(&f.digest, ANSWER_MOST).await?,
             None => Bytes::new(),
         };
-        // Scanning is quick and this task's thread does nothing else meanwhile.
-        tokio::task::block_in_place(|| {
+        // Off the async threads, so that the lease is kept alive meanwhile; and
+        // bounded, so that a text made to be slow holds nobody up for good.
+        let scanner = Arc::clone(scanner);
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let work = tokio::task::spawn_blocking(move || {
             let mut input = match &steps {
                 Some(f) => Some(std::io::BufReader::with_capacity(
                     1 << 17,
@@ -244,13 +262,26 @@ impl Portal {
             };
             let trace = input.as_mut().map(|i| i as &mut dyn BufRead);
             scan_attempt(
-                scanner,
+                &scanner,
                 which,
                 trace,
                 (!raw.is_empty()).then_some(&raw[..]),
                 Some((source, &answer)),
+                &stopped,
             )
             .map_err(PortalError::internal)
-        })
+        });
+        match tokio::time::timeout(SCAN_MOST, work).await {
+            Ok(done) => done.map_err(PortalError::internal)?,
+            Err(_) => {
+                stop.store(true, Ordering::Relaxed);
+                Err(PortalError::Internal(format!(
+                    "scanning {} {} took more than {} s",
+                    a.case,
+                    a.run,
+                    SCAN_MOST.as_secs()
+                )))
+            }
+        }
     }
 }
