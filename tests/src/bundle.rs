@@ -77,12 +77,15 @@ impl Draft {
     }
 
     /// For another subset of the release.
-    pub fn of_subset(mut self, subset: &str) -> Self {
+    pub fn of_subset(self, subset: &str) -> Self {
+        self.replacing("subset: teaching", &format!("subset: {subset}"))
+    }
+
+    /// With other words in its metadata.
+    pub fn replacing(mut self, words: &str, others: &str) -> Self {
         if let Some(metadata) = self.files.get_mut("metadata.yaml") {
             let text = String::from_utf8_lossy(metadata);
-            *metadata = text
-                .replace("subset: teaching", &format!("subset: {subset}"))
-                .into_bytes();
+            *metadata = text.replace(words, others).into_bytes();
         }
         self
     }
@@ -117,12 +120,6 @@ impl Draft {
                 .file(&format!("{dir}/diagnosis.json"), diagnosis)
                 .file(&format!("{dir}/trajectory.json"), TRACE);
         }
-        self
-    }
-
-    /// Without what lies below a path.
-    pub fn without(mut self, path: &str) -> Self {
-        self.files.retain(|name, _| !name.starts_with(path));
         self
     }
 

@@ -28,6 +28,6 @@ where
         if begun.elapsed().as_secs() >= seconds {
             bail!("waited {seconds} s for {what}, in vain");
         }
-        tokio::time::sleep(std::time::Duration::from_millis(250)).await;
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
     }
 }

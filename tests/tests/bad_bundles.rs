@@ -1,7 +1,7 @@
 //! Bundles that are wrong end in a report that says everything at once. What
 //! was handed in stays readable, and no request fails on our side.
 
-use faultboard_tests::bundle::{CASE, Draft, GOOD_PATCH, IDLE_PATCH, TRACE};
+use faultboard_tests::bundle::{Draft, GOOD_PATCH, IDLE_PATCH, TRACE};
 use faultboard_tests::journey::{await_state, live};
 use faultboard_tests::reader::{Reader, words};
 use faultboard_tests::server::{Options, Server};
@@ -81,37 +81,44 @@ async fn each_wrong_bundle_ends_in_a_complete_report() -> Result<()> {
     }
     ensure!(!std::path::Path::new("/etc/cron.d/job").exists());
 
-    // A missing attempt, a missing trace and wrong metadata in one bundle: all
-    // three are told.
-    let holes = whole
-        .clone()
-        .without(&format!("{CASE}/context-augmented"))
-        .without(&format!("{CASE}/symptom-only/run-01/trajectory.json"));
-    let metadata = String::from_utf8(
-        b"track: repair\nsubset: teaching\nrelease: \"1999.1\"\nagent: {name: X, version: \"1\"}\n\
-model: {name: Y}\nsubmitter: {name: T, contact: t@example.org}\nnetwork: sometimes\n\
-declarations: {no_original_issues: true, no_fixes: true, no_benchmark_access: true}\n"
-            .to_vec(),
-    )?;
-    let found = problems(&reader, &holes.file_name(), holes.clone().pack()?).await?;
-    ensure!(
-        mentions(&found, "context-augmented"),
-        "the missing attempt is not told: {found:?}"
-    );
-    ensure!(
-        mentions(&found, "trajectory") || mentions(&found, "trace"),
-        "the missing trace is not told: {found:?}"
-    );
-    let found = problems(
-        &reader,
-        &holes.file_name(),
-        holes.file("metadata.yaml", metadata).pack()?,
-    )
-    .await?;
-    ensure!(
-        mentions(&found, "sometimes") || mentions(&found, "network"),
-        "{found:?}"
-    );
+    // A case without an attempt, an attempt without a trace, one whose patch is
+    // no text, and a network that there is not: all four are told at once.
+    let holes = Draft::repair("Hasty")
+        .of_subset("tier-1")
+        .file("pysyncobj-169/symptom-only/run-01/patch.diff", IDLE_PATCH)
+        .file(
+            "pysyncobj-169/context-augmented/run-01/patch.diff",
+            IDLE_PATCH,
+        )
+        .file(
+            "pysyncobj-169/context-augmented/run-01/trajectory.json",
+            TRACE,
+        )
+        .file(
+            "redis-py-2624/context-augmented/run-01/patch.diff",
+            IDLE_PATCH,
+        )
+        .file(
+            "redis-py-2624/context-augmented/run-01/trajectory.json",
+            TRACE,
+        )
+        .file(
+            "redis-py-2624/context-augmented/run-01/diagnosis.json",
+            "{}",
+        )
+        .replacing("network: none", "network: sometimes");
+    let found = problems(&reader, &holes.file_name(), holes.pack()?).await?;
+    for part in [
+        "redis-py-2624/symptom-only",
+        "no trace",
+        "network",
+        "diagnosis.json",
+    ] {
+        ensure!(
+            mentions(&found, part),
+            "nothing is said about {part}: {found:#?}"
+        );
+    }
 
     // No archive at all.
     let found = problems(&reader, "notes.zip", b"these are my notes".to_vec()).await?;

@@ -13,7 +13,7 @@ use crate::intake::{Entry, Intake};
 use crate::knowledge::Knowledge;
 use crate::layout::{Place, Role, Slot};
 use crate::limits::Limits;
-use crate::metadata::{self, FormError};
+use crate::metadata::{self, FormError, Scope};
 use crate::schema::{SchemaError, check_diagnosis};
 use crate::source::EntryKind;
 use crate::stats::SessionStats;
@@ -34,6 +34,8 @@ pub(crate) struct Bundle {
     pub metadata_entry: Option<usize>,
     /// What it holds; `None` when there is none.
     pub metadata: Option<Result<Metadata, Vec<FormError>>>,
+    /// What it says that the bundle covers, if that much of it can be read.
+    pub scope: Option<Scope>,
     /// The attempts, by their folders' names.
     pub attempts: Vec<Attempt>,
 }
@@ -111,6 +113,7 @@ impl Bundle {
             top,
             metadata_entry: None,
             metadata: None,
+            scope: None,
             attempts: Vec::new(),
         };
         bundle.read_metadata();
@@ -131,9 +134,9 @@ impl Bundle {
             .iter()
             .position(|e| e.place == Place::Metadata && e.path == path);
         self.metadata_entry = entry;
-        self.metadata = entry
-            .and_then(|i| self.kept.get(&i))
-            .map(|bytes| metadata::read(bytes));
+        let bytes = entry.and_then(|i| self.kept.get(&i));
+        self.metadata = bytes.map(|bytes| metadata::read(bytes));
+        self.scope = bytes.and_then(|bytes| metadata::scope(bytes));
     }
 
     /// Below which path the attempts lie, and the entries that belong to them.

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use faultboard_domain::metadata::Metadata;
+use faultboard_domain::{ReleaseId, SubsetId, Track};
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
@@ -218,6 +219,30 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Metadata, Vec<FormError>> {
         return Err(errors);
     }
     serde_saphyr::from_str(text).map_err(|e| vec![yaml_error(&e)])
+}
+
+/// What a bundle says that it covers.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Scope {
+    pub track: Track,
+    pub release: ReleaseId,
+    pub subset: SubsetId,
+    #[serde(default)]
+    attempts_per_case: Option<u32>,
+}
+
+impl Scope {
+    /// How many attempts each case needs.
+    pub(crate) fn attempts_wanted(&self) -> u32 {
+        self.attempts_per_case
+            .unwrap_or(Metadata::usual_attempts(self.track))
+    }
+}
+
+/// What the file says that the bundle covers, even where its other fields are
+/// wrong: so that one report tells of them and of missing attempts alike.
+pub(crate) fn scope(bytes: &[u8]) -> Option<Scope> {
+    serde_saphyr::from_str(std::str::from_utf8(bytes).ok()?).ok()
 }
 
 fn section(node: &Node, path: &str, fields: &[Field], errors: &mut Vec<FormError>) {

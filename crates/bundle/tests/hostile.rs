@@ -90,6 +90,19 @@ fn two_faults_of_one_kind_are_both_listed_with_their_paths() {
     }
 }
 
+#[test]
+fn a_mistake_in_the_metadata_hides_no_missing_attempt() {
+    let mut b = Builder::diagnosis("2026.1", "full", &["kv-1", "queue-2"], 3);
+    b.take("kv-1/run-02/diagnosis.json").put(
+        "metadata.yaml",
+        "track: diagnosis\nsubset: full\nrelease: '2026.1'\nnetwork: sometimes\n",
+    );
+    let checked = check(&b.tar_gz(), &Limits::default());
+    let errors = ids(&checked, Severity::Error);
+    assert!(errors.contains("metadata-schema"), "{errors:?}");
+    assert!(errors.contains("attempts-missing"), "{errors:?}");
+}
+
 /// Keeps the digests of what it gets.
 #[derive(Default)]
 struct Digests(Vec<(String, Digest)>);

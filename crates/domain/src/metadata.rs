@@ -160,10 +160,16 @@ pub struct Declarations {
 impl Metadata {
     /// Attempts per case that selection keeps: what the bundle says, else the track's usual.
     pub fn attempts_wanted(&self) -> u32 {
-        self.attempts_per_case.unwrap_or(match self.track {
+        self.attempts_per_case
+            .unwrap_or(Self::usual_attempts(self.track))
+    }
+
+    /// Attempts per case that a track keeps where a bundle says nothing else.
+    pub const fn usual_attempts(track: Track) -> u32 {
+        match track {
             Track::Diagnosis => 3,
             Track::Repair | Track::Recovery => 1,
-        })
+        }
     }
 
     /// The configuration's name for people: agent, version and model.

@@ -20,7 +20,7 @@ impl Rule for AnswerMissing {
     }
 
     fn check(&self, bundle: &Bundle, _: &Knowledge, out: &mut Out<'_>) {
-        let Some(metadata) = bundle.metadata().filter(|_| bundle.complete) else {
+        let Some(scope) = bundle.scope.as_ref().filter(|_| bundle.complete) else {
             return;
         };
         // A file that was too large to be looked at is there all the same.
@@ -31,7 +31,7 @@ impl Rule for AnswerMissing {
             .map(|e| e.path.as_str())
             .collect();
         for attempt in &bundle.attempts {
-            let (file, fix) = match metadata.track {
+            let (file, fix) = match scope.track {
                 Track::Diagnosis => (
                     "diagnosis.json",
                     "Add it, or leave the attempt out; an empty list of blocks is a valid answer.",
@@ -42,7 +42,7 @@ impl Rule for AnswerMissing {
                 ),
             };
             let path = format!("{}/{file}", attempt.folder);
-            if bundle.answer(attempt, metadata.track).is_none() && !cut.contains(path.as_str()) {
+            if bundle.answer(attempt, scope.track).is_none() && !cut.contains(path.as_str()) {
                 out.warn(
                     &attempt.folder,
                     format!("the attempt has no {file} and does not count"),

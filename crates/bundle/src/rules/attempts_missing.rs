@@ -21,10 +21,10 @@ impl Rule for AttemptsMissing {
     }
 
     fn check(&self, bundle: &Bundle, knowledge: &Knowledge, out: &mut Out<'_>) {
-        let (Some(top), Some(metadata)) = (&bundle.top, bundle.metadata()) else {
+        let (Some(top), Some(scope)) = (&bundle.top, &bundle.scope) else {
             return;
         };
-        let cases = knowledge.cases_of(&metadata.release, &metadata.subset, metadata.track);
+        let cases = knowledge.cases_of(&scope.release, &scope.subset, scope.track);
         let Some(cases) = cases.filter(|_| bundle.complete) else {
             return;
         };
@@ -37,7 +37,7 @@ impl Rule for AttemptsMissing {
                 found.entry(key).or_default().push(attempt);
             }
         }
-        let conditions: Vec<Option<Condition>> = match metadata.track {
+        let conditions: Vec<Option<Condition>> = match scope.track {
             Track::Diagnosis => vec![None],
             Track::Repair | Track::Recovery => {
                 let used: Vec<_> = Condition::ALL
@@ -53,13 +53,13 @@ impl Rule for AttemptsMissing {
                 }
             }
         };
-        let wanted = metadata.attempts_wanted();
+        let wanted = scope.attempts_wanted();
         for case in &cases {
             for condition in &conditions {
                 let attempts = found.get(&(case, *condition)).map_or(&[][..], |a| a);
                 let valid = attempts
                     .iter()
-                    .filter(|a| bundle.flaw(a, metadata.track).is_none())
+                    .filter(|a| bundle.flaw(a, scope.track).is_none())
                     .count();
                 if valid as u64 >= u64::from(wanted) {
                     continue;
@@ -70,7 +70,7 @@ impl Rule for AttemptsMissing {
                 };
                 out.error(
                     &folder,
-                    message(bundle, metadata.track, attempts, valid, wanted),
+                    message(bundle, scope.track, attempts, valid, wanted),
                     fix(*condition),
                 );
             }

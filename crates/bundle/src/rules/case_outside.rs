@@ -18,17 +18,16 @@ impl Rule for CaseOutside {
     }
 
     fn check(&self, bundle: &Bundle, knowledge: &Knowledge, out: &mut Out<'_>) {
-        let (Some(top), Some(metadata)) = (&bundle.top, bundle.metadata()) else {
+        let (Some(top), Some(scope)) = (&bundle.top, &bundle.scope) else {
             return;
         };
-        let Some(wanted) = knowledge.cases_of(&metadata.release, &metadata.subset, metadata.track)
-        else {
+        let Some(wanted) = knowledge.cases_of(&scope.release, &scope.subset, scope.track) else {
             return;
         };
         let in_release = |case| {
             knowledge
                 .releases
-                .get(&metadata.release)
+                .get(&scope.release)
                 .is_some_and(|subsets| subsets.values().any(|cases| cases.contains(case)))
         };
         let outside: BTreeSet<_> = bundle
@@ -42,7 +41,7 @@ impl Rule for CaseOutside {
                 &format!("{top}/{case}"),
                 format!(
                     "the case is not in the subset `{}` of the {} track; its attempts are left aside",
-                    metadata.subset, metadata.track
+                    scope.subset, scope.track
                 ),
                 "Nothing has to be done, unless another subset was meant.",
             );

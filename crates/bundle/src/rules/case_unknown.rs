@@ -20,7 +20,8 @@ impl Rule for CaseUnknown {
     fn check(&self, bundle: &Bundle, knowledge: &Knowledge, out: &mut Out<'_>) {
         let Some(top) = &bundle.top else { return };
         let release = bundle
-            .metadata()
+            .scope
+            .as_ref()
             .and_then(|m| Some((&m.release, knowledge.releases.get(&m.release)?)));
         let mut told = BTreeSet::new();
         for attempt in &bundle.attempts {

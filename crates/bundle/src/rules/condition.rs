@@ -21,7 +21,7 @@ impl Rule for ConditionFolder {
 
     fn check(&self, bundle: &Bundle, _: &Knowledge, out: &mut Out<'_>) {
         let Some(top) = &bundle.top else { return };
-        let track = bundle.metadata().map(|m| m.track);
+        let track = bundle.scope.as_ref().map(|s| s.track);
         let words: Vec<&str> = Condition::ALL.iter().map(|c| c.as_str()).collect();
         let mut told = BTreeSet::new();
         for attempt in &bundle.attempts {
