@@ -92,7 +92,9 @@ impl Portal {
             now,
         )
         .await?;
-        revisions::cache(&mut tx, &result.cache_key, result, now).await?;
+        if is_lasting(result.outcome) {
+            revisions::cache(&mut tx, &result.cache_key, result, now).await?;
+        }
         if !jobs::finish(&mut tx, job.id, &job.token, now).await? {
             // The lease has passed on; so has the right to write.
             return Ok(());
@@ -102,4 +104,17 @@ impl Portal {
         self.wake();
         Ok(())
     }
+}
+
+/// Whether the same attempt would end so again: an oracle that ran out of time
+/// or said nothing may do better on a quieter machine.
+const fn is_lasting(outcome: Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Pass
+            | Outcome::Fail
+            | Outcome::NoEdit
+            | Outcome::ApplyFailed
+            | Outcome::BuildFailed
+    )
 }
