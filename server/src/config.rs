@@ -252,7 +252,7 @@ pub struct Config {
     )]
     pub log: String,
 
-    /// How log lines look.
+    /// How log lines look: a line for people, or JSON.
     #[arg(
         long,
         env = "FAULTBOARD_LOG_FORMAT",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Subcommand;
-use faultboard_domain::view::ProofView;
+use faultboard_domain::view::{CaseLine, ProofView};
 use faultboard_domain::{Actor, CaseId, Condition};
 use faultboard_portal::Portal;
 
@@ -103,15 +103,18 @@ async fn list(portal: &Portal, json: bool) -> Result {
         out::json(&view.cases);
         return Ok(Ended::Well);
     }
+    let width = |of: fn(&CaseLine) -> &str| {
+        let longest = view.cases.iter().map(|l| of(l).chars().count()).max();
+        longest.unwrap_or(0)
+    };
+    let (ids, titles) = (width(|l| l.case.id.as_str()), width(|l| &l.case.title));
     for line in &view.cases {
         let proof = line
             .proof
             .as_ref()
             .map_or_else(|| "not proven here".to_owned(), in_words);
-        out::line(format_args!(
-            "{:<22} {:<40} {proof}",
-            line.case.id, line.case.title
-        ));
+        let (id, title) = (line.case.id.as_str(), out::tame(&line.case.title));
+        out::line(format_args!("{id:<ids$}  {title:<titles$}  {proof}"));
     }
     Ok(Ended::Well)
 }

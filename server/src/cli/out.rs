@@ -56,6 +56,8 @@ fn write(value: &serde_json::Value, depth: usize, out: &mut String) {
     let scalar = |v: &Value| match v {
         Value::Null => Some("-".to_owned()),
         Value::Bool(b) => Some(if *b { "yes" } else { "no" }.to_owned()),
+        // Four decimals are what the boards rest on; JSON has them all.
+        Value::Number(n) if n.is_f64() => n.as_f64().map(|f| format!("{f:.4}")),
         Value::Number(n) => Some(n.to_string()),
         Value::String(s) => Some(tame(s)),
         Value::Array(a) if a.is_empty() => Some("none".to_owned()),
@@ -96,10 +98,11 @@ mod tests {
 
     #[test]
     fn outlines_are_indented_and_tame() {
-        let value = serde_json::json!({"a_b": 1, "c": [{"d": "x\u{1b}[31m"}], "e": []});
+        let value =
+            serde_json::json!({"a_b": 1, "c": [{"d": "x\u{1b}[31m"}], "e": [], "f": 0.123456});
         assert_eq!(
             outline(&value),
-            "a b: 1\nc:\n  -\n    d: x\u{fffd}[31m\ne: none\n"
+            "a b: 1\nc:\n  -\n    d: x\u{fffd}[31m\ne: none\nf: 0.1235\n"
         );
     }
 }

@@ -90,3 +90,41 @@ where
     });
     Body::from_stream(futures::stream::poll_fn(move |cx| receiver.poll_recv(cx)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_stands_still_is_given_up_and_what_came_is_kept() {
+        let first = futures::stream::once(async { Ok::<_, std::io::Error>("some") });
+        let body = Body::from_stream(first.chain(futures::stream::pending()));
+        let mut incoming = incoming(body, Duration::from_secs(60));
+        assert_eq!(incoming.next().await.unwrap().unwrap(), "some");
+        let given_up = incoming.next().await.unwrap().unwrap_err();
+        assert_eq!(given_up.to_string(), "no bytes arrived for 60 seconds");
+        assert!(incoming.next().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_task_that_fails_breaks_the_body_off() {
+        let body = outgoing(|sink| async move {
+            sink.send("some").await?;
+            Err(sink.fail(std::io::Error::other("gone")).await)
+        });
+        assert!(axum::body::to_bytes(body, 100).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_task_ends_when_nobody_reads() {
+        let (told, ended) = tokio::sync::oneshot::channel();
+        let body = outgoing(|sink| async move {
+            while sink.send("more").await.is_ok() {}
+            // The test waits for it.
+            let _ = told.send(());
+            Err(Gone)
+        });
+        drop(body);
+        ended.await.unwrap();
+    }
+}

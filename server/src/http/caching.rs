@@ -105,6 +105,18 @@ impl Predicate for Compressible {
     }
 }
 
+/// Bytes as brotli, for what is kept and sent many times.
+pub(super) fn pack(bytes: &[u8], effort: i32) -> Bytes {
+    let params = brotli::enc::BrotliEncoderParams {
+        quality: effort,
+        ..Default::default()
+    };
+    let mut out = Vec::with_capacity(bytes.len() / 4);
+    // Reading from and writing to memory can't fail.
+    let _ = brotli::BrotliCompress(&mut &*bytes, &mut out, &params);
+    out.into()
+}
+
 /// Whether a reader takes an encoding.
 pub(super) fn accepts(headers: &HeaderMap, encoding: &str) -> bool {
     headers

@@ -5,8 +5,8 @@ use axum::http::{HeaderMap, HeaderValue, header};
 
 use super::state::Site;
 
-/// Seconds that a browser keeps the session; the database may end it earlier.
-const SESSION_S: u32 = 30 * 86_400;
+/// Seconds that a browser keeps the session: as long as the database does.
+const SESSION_S: i64 = faultboard_portal::SESSION_DAYS * 86_400;
 /// The new token's cookie.
 const NEW_TOKEN: &str = "fb_new_token";
 
@@ -54,7 +54,7 @@ fn make(
     value: &str,
     path: &str,
     same_site: &str,
-    seconds: u32,
+    seconds: i64,
 ) -> Option<HeaderValue> {
     let secure = if site.config.secure_cookies {
         "; Secure"

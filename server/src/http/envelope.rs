@@ -91,6 +91,8 @@ pub(super) async fn wrap(State(site): State<Site>, mut request: Request, next: N
     let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     if status.is_server_error() {
         tracing::error!(status = status.as_u16(), ms, "answered");
+    } else if is_routine(&path) {
+        tracing::debug!(status = status.as_u16(), ms, "answered");
     } else {
         tracing::info!(status = status.as_u16(), ms, "answered");
     }
@@ -102,6 +104,13 @@ pub(super) async fn wrap(State(site): State<Site>, mut request: Request, next: N
 fn streams_in(method: &Method, path: &str) -> bool {
     (method == Method::POST || method == Method::PATCH)
         && (path == "/submit" || path == "/files" || path.starts_with("/files/"))
+}
+
+/// Whether a request is asked for so often that its log line would only hide others.
+fn is_routine(path: &str) -> bool {
+    ["/static/", "/pkg/", "/healthz", "/readyz", "/metrics"]
+        .iter()
+        .any(|p| path.starts_with(p))
 }
 
 /// A path as it is logged: bounded, and without control characters.
@@ -230,5 +239,51 @@ mod tests {
         assert!(streams_in(&Method::POST, "/submit"));
         assert!(!streams_in(&Method::GET, "/files/p12345678"));
         assert!(!streams_in(&Method::POST, "/sign-in"));
+    }
+
+    /// A site of its own, with routes that misbehave.
+    async fn misbehaving() -> (tempfile::TempDir, axum::Router) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut config = crate::config::Config::defaults();
+        config.data_dir = dir.path().join("data");
+        config.cases_dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../cases").into();
+        config.solutions_dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../cases-solution").into();
+        config.runtime = crate::config::Runtime::Bubblewrap;
+        config.request_timeout = 1;
+        let clock = std::sync::Arc::new(faultboard_domain::clock::SystemClock);
+        let portal = faultboard_portal::Portal::open(config.portal(), clock.clone())
+            .await
+            .unwrap();
+        let (_, stopping) = tokio::sync::watch::channel(false);
+        let site = Site::new(portal, config, clock, stopping);
+        let panics = || async {
+            let secret: Option<u8> = None;
+            secret.expect("the secret is 42");
+        };
+        let sleeps = || tokio::time::sleep(std::time::Duration::from_secs(30));
+        let router = axum::Router::new()
+            .route("/panics", axum::routing::get(panics))
+            .route("/sleeps", axum::routing::get(sleeps))
+            .layer(axum::middleware::from_fn_with_state(site, wrap));
+        (dir, router)
+    }
+
+    #[tokio::test]
+    async fn a_panic_and_a_long_wait_end_in_opaque_answers() {
+        use tower::ServiceExt as _;
+        let (_dir, router) = misbehaving().await;
+        for (path, status) in [("/panics", 500), ("/sleeps", 503)] {
+            let request = Request::get(path).body(axum::body::Body::empty()).unwrap();
+            let answer = router.clone().oneshot(request).await.unwrap();
+            assert_eq!(answer.status().as_u16(), status);
+            let id = answer.headers()[REQUEST_ID].to_str().unwrap().to_owned();
+            assert_eq!(answer.headers()["x-content-type-options"], "nosniff");
+            let body = axum::body::to_bytes(answer.into_body(), 10_000)
+                .await
+                .unwrap();
+            let text = String::from_utf8_lossy(&body);
+            assert!(text.contains(&id), "{text}");
+            assert!(!text.contains("42") && !text.contains("panic"), "{text}");
+        }
     }
 }

@@ -253,7 +253,7 @@ impl PageCache {
         let made = self.clock.now();
         let mut page = tag(render.await?);
         if page.status == StatusCode::OK && page.body.len() <= MOST_KEPT_BYTES {
-            page.brotli = Some(pack(&page.body));
+            page.brotli = Some(caching::pack(&page.body, EFFORT));
             *kept = Some((made, page.clone()));
         }
         Ok(page)
@@ -268,17 +268,6 @@ fn tag(mut page: Page) -> Page {
         page.headers.insert(header::ETAG, tag);
     }
     page
-}
-
-fn pack(body: &[u8]) -> Bytes {
-    let params = brotli::enc::BrotliEncoderParams {
-        quality: EFFORT,
-        ..Default::default()
-    };
-    let mut out = Vec::with_capacity(body.len() / 4);
-    // Reading from and writing to memory can't fail.
-    let _ = brotli::BrotliCompress(&mut &*body, &mut out, &params);
-    out.into()
 }
 
 #[cfg(test)]

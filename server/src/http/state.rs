@@ -43,6 +43,8 @@ pub struct Inner {
     pub(super) rates: Rates,
     /// Public pages, for a moment.
     pub(super) pages: PageCache,
+    /// Static texts, compressed.
+    pub(super) packed: statics::Packed,
     /// Counters of requests.
     pub(super) meter: Meter,
     /// Room for event streams.
@@ -75,6 +77,7 @@ impl Site {
             assets,
             rates: Rates::new(clock.clone(), config.sign_in_rate),
             pages: PageCache::new(clock.clone(), config.page_cache),
+            packed: statics::Packed::default(),
             meter: Meter::default(),
             streams: Arc::new(Semaphore::new(MOST_STREAMS)),
             archives: Arc::new(Semaphore::new(MOST_ARCHIVES)),

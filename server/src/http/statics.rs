@@ -1,9 +1,12 @@
 //! Static files: the built site under `/pkg`, style sheets and fonts under
 //! `/static`. A file whose address carries a version may be kept for ever;
 //! every other one is asked for again, with a validator. Compressed neighbours
-//! (`name.br`, `name.gz`) are sent to readers who take them.
+//! (`name.br`, `name.gz`) are sent to readers who take them; a text without one
+//! is compressed once and kept.
 
+use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use axum::Router;
@@ -12,10 +15,11 @@ use axum::extract::{Path as UrlPath, RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use bytes::Bytes;
 use sha2::Digest as _;
 use tokio_util::io::ReaderStream;
 
-use super::caching::accepts;
+use super::caching::{accepts, pack};
 use super::fault::Fault;
 use super::state::Site;
 use crate::config::Config;
@@ -55,13 +59,8 @@ async fn package(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Fault> {
-    serve(
-        &site.config.site_root.join("pkg"),
-        &path,
-        query.as_deref(),
-        &headers,
-    )
-    .await
+    let root = site.config.site_root.join("pkg");
+    serve(&site, &root, &path, query.as_deref(), &headers).await
 }
 
 async fn assets(
@@ -70,15 +69,70 @@ async fn assets(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Fault> {
-    serve(&site.config.static_dir, &path, query.as_deref(), &headers).await
+    let root = &site.config.static_dir;
+    serve(&site, root, &path, query.as_deref(), &headers).await
 }
 
 async fn icon(State(site): State<Site>, headers: HeaderMap) -> Result<Response, Fault> {
-    serve(&site.config.static_dir, "favicon.ico", None, &headers).await
+    serve(
+        &site,
+        &site.config.static_dir,
+        "favicon.ico",
+        None,
+        &headers,
+    )
+    .await
 }
 
 async fn robots(State(site): State<Site>, headers: HeaderMap) -> Result<Response, Fault> {
-    serve(&site.config.static_dir, "robots.txt", None, &headers).await
+    serve(&site, &site.config.static_dir, "robots.txt", None, &headers).await
+}
+
+/// The most files kept compressed, and the largest.
+const MOST_KEPT: usize = 64;
+const MOST_KEPT_BYTES: u64 = 1 << 20;
+/// Brotli's effort for a file that is compressed once.
+const EFFORT: i32 = 9;
+
+/// A file's state and its compressed bytes.
+type Kept = (u128, u64, Bytes);
+
+/// Texts that had no compressed neighbour, compressed. A changed file is
+/// compressed again.
+#[derive(Default)]
+pub(super) struct Packed(Mutex<HashMap<PathBuf, Kept>>);
+
+impl Packed {
+    fn known(&self, path: &Path, found: &Found) -> Option<Bytes> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.get(path)
+            .filter(|(stamp, size, _)| (*stamp, *size) == (found.stamp, found.size))
+            .map(|(_, _, bytes)| bytes.clone())
+    }
+
+    /// The file compressed; none if that does not pay or can't be done.
+    async fn get(&self, path: &Path, kind: &str, found: &Found) -> Option<Bytes> {
+        let text = ["text/", "application/json", "application/wasm", "image/svg"];
+        if found.size > MOST_KEPT_BYTES || !text.iter().any(|t| kind.starts_with(t)) {
+            return None;
+        }
+        if let Some(bytes) = self.known(path, found) {
+            return Some(bytes);
+        }
+        let plain = tokio::fs::read(path).await.ok()?;
+        // Changed since it was looked at: the next request finds the new state.
+        if plain.len() as u64 != found.size {
+            return None;
+        }
+        let bytes = tokio::task::spawn_blocking(move || pack(&plain, EFFORT))
+            .await
+            .ok()?;
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < MOST_KEPT || kept.contains_key(path) {
+            kept.insert(path.to_owned(), (found.stamp, found.size, bytes.clone()));
+        }
+        Some(bytes)
+    }
 }
 
 /// The file that an address names, if every part of it is an ordinary name.
@@ -132,6 +186,7 @@ async fn find(path: &Path) -> Option<Found> {
 }
 
 async fn serve(
+    site: &Site,
     root: &Path,
     path: &str,
     query: Option<&str>,
@@ -160,13 +215,27 @@ async fn serve(
             break;
         }
     }
-    let (found, encoding) = chosen;
+    let (found, mut encoding) = chosen;
     let tag = format!("W/\"{:x}-{:x}\"", found.stamp, found.size);
-    let mut response =
-        Body::from_stream(ReaderStream::with_capacity(found.file, 64 << 10)).into_response();
+    let packed = if encoding.is_none() && accepts(headers, "br") {
+        site.packed.get(&full, kind, &found).await
+    } else {
+        None
+    };
+    let (length, body) = match packed {
+        Some(bytes) => {
+            encoding = Some("br");
+            (bytes.len() as u64, Body::from(bytes))
+        }
+        None => {
+            let stream = ReaderStream::with_capacity(found.file, 64 << 10);
+            (found.size, Body::from_stream(stream))
+        }
+    };
+    let mut response = body.into_response();
     let out = response.headers_mut();
     out.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    out.insert(header::CONTENT_LENGTH, HeaderValue::from(found.size));
+    out.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
     out.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     let cache = if versioned(path, query) {
         "public, max-age=31536000, immutable"

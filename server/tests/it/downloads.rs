@@ -26,11 +26,12 @@ async fn archives_hold_every_trace_as_it_was_sent() {
     );
     let mut zip = zip::ZipArchive::new(std::io::Cursor::new(answer.body.clone())).unwrap();
     let mut from_zip = Vec::new();
-    for n in 0..zip.len() {
+    assert_eq!(zip.len(), files.len());
+    for (n, file) in files.iter().enumerate() {
         let mut entry = zip.by_index(n).unwrap();
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes).unwrap();
-        assert_eq!(faultboard_domain::Digest::of(&bytes), files[n].digest);
+        assert_eq!(faultboard_domain::Digest::of(&bytes), file.digest);
         from_zip.push((entry.name().unwrap().into_owned(), bytes));
     }
     let names: Vec<_> = files.iter().map(|f| f.name.clone()).collect();
@@ -182,7 +183,11 @@ async fn boards_figures_and_manifests_are_data_too() {
     let id = app.published().await;
     let csv = app.get("/board/diagnosis.csv").await;
     assert!(csv.header("content-type").starts_with("text/csv"));
-    assert!(csv.text().contains("Recorded Walkthrough A"), "{}", csv.text());
+    assert!(
+        csv.text().contains("Recorded Walkthrough A"),
+        "{}",
+        csv.text()
+    );
     let kept = app
         .get_with(
             "/board/diagnosis.csv",

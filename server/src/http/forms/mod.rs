@@ -75,7 +75,7 @@ fn with<'a>(path: &str, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> 
     match (path.split_once('?'), more.is_empty()) {
         (_, true) => path.to_owned(),
         (None, _) => format!("{path}?{more}"),
-        (Some((path, old)), _) if old.is_empty() => format!("{path}?{more}"),
+        (Some((path, "")), _) => format!("{path}?{more}"),
         (Some(_), _) => format!("{path}&{more}"),
     }
 }
