@@ -25,8 +25,6 @@ pub struct Now(pub Timestamp);
 /// The instant that relative dates on this page count from.
 pub fn now() -> Timestamp {
     use faultboard_domain::Clock as _;
-    leptos::context::use_context::<Now>().map_or_else(
-        || faultboard_domain::clock::SystemClock.now(),
-        |Now(at)| at,
-    )
+    leptos::context::use_context::<Now>()
+        .map_or_else(|| faultboard_domain::clock::SystemClock.now(), |Now(at)| at)
 }

@@ -31,7 +31,9 @@ pub fn signed(value: f64, decimals: usize) -> String {
 pub fn number(value: f64, decimals: usize) -> String {
     let value = clean(value, decimals);
     let text = format!("{:.decimals$}", value.abs());
-    let (whole, rest) = text.split_once('.').map_or((text.as_str(), None), |(w, r)| (w, Some(r)));
+    let (whole, rest) = text
+        .split_once('.')
+        .map_or((text.as_str(), None), |(w, r)| (w, Some(r)));
     let mut out = String::with_capacity(text.len() + 4);
     if value < 0.0 {
         out.push('\u{2212}');
@@ -50,7 +52,10 @@ pub fn number(value: f64, decimals: usize) -> String {
 }
 
 /// A count with thin groups of three.
-#[expect(clippy::cast_precision_loss, reason = "counts on pages stay far below 2^53")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts on pages stay far below 2^53"
+)]
 pub fn count(n: u64) -> String {
     number(n as f64, 0)
 }

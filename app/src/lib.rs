@@ -23,7 +23,7 @@ pub mod document;
 #[cfg(feature = "ssr")]
 pub mod pages;
 #[cfg(feature = "ssr")]
-mod routes;
+pub mod routes;
 
 #[cfg(feature = "ssr")]
 pub use context::{AssetVersion, NewToken, RequestId};

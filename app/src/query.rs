@@ -183,7 +183,10 @@ mod tests {
 
     #[test]
     fn rubbish_in_an_address_is_left_out() {
-        let q = board(Track::Diagnosis, "?release=../x&subset=A b&reverse=maybe&&=&%zz=%4");
+        let q = board(
+            Track::Diagnosis,
+            "?release=../x&subset=A b&reverse=maybe&&=&%zz=%4",
+        );
         assert_eq!(q.release, None);
         assert_eq!(q.subset, None);
         assert!(!q.reverse);
@@ -193,7 +196,13 @@ mod tests {
     #[test]
     fn only_web_links_and_local_paths_pass() {
         assert!(web_link("HTTPS://example.org/a").is_some());
-        for bad in ["javascript:alert(1)", " data:x", "//example.org", "http://a b", "ftp://x"] {
+        for bad in [
+            "javascript:alert(1)",
+            " data:x",
+            "//example.org",
+            "http://a b",
+            "ftp://x",
+        ] {
             assert!(web_link(bad).is_none(), "{bad}");
         }
         assert!(local_path("/submissions/s1?x=1").is_some());

@@ -28,7 +28,10 @@ pub fn grid(cells: &[AttemptCell]) -> AnyView {
     let mut lines: BTreeMap<&CaseId, BTreeMap<(Option<Condition>, RunNumber), &AttemptCell>> =
         BTreeMap::new();
     for c in cells {
-        lines.entry(&c.case).or_default().insert((c.condition, c.run), c);
+        lines
+            .entry(&c.case)
+            .or_default()
+            .insert((c.condition, c.run), c);
     }
     let conditions: Vec<Option<Condition>> = columns
         .iter()
@@ -36,7 +39,12 @@ pub fn grid(cells: &[AttemptCell]) -> AnyView {
         .collect::<BTreeSet<_>>()
         .into_iter()
         .collect();
-    let several_runs = columns.iter().map(|(_, r)| *r).collect::<BTreeSet<_>>().len() > 1;
+    let several_runs = columns
+        .iter()
+        .map(|(_, r)| *r)
+        .collect::<BTreeSet<_>>()
+        .len()
+        > 1;
     let group_heads: Vec<AnyView> = conditions
         .iter()
         .map(|c| {
@@ -73,7 +81,7 @@ pub fn grid(cells: &[AttemptCell]) -> AnyView {
         })
         .collect();
     view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="Attempts">
+        <div class="scroll" tabindex="0" role="region" aria-label="Attempts by case">
             <table class="attempts">
                 <thead>
                     <tr><th scope="col">"case"</th>{group_heads}</tr>
@@ -102,7 +110,11 @@ pub fn words(cell: &AttemptCell, look: &Look) -> String {
         1 => ", 1 leak hit".to_owned(),
         n => format!(", {n} leak hits"),
     };
-    let unused = if cell.selected == Some(false) { ", not selected" } else { "" };
+    let unused = if cell.selected == Some(false) {
+        ", not selected"
+    } else {
+        ""
+    };
     let flags = if cell.flags.is_empty() {
         String::new()
     } else {

@@ -37,7 +37,7 @@ pub fn diff(lines: &[DiffLine], left_out: u64) -> AnyView {
         view! { <p class="remark">{format!("{} more lines are in the download.", format::count(left_out))}</p> }
     });
     view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="Patch">
+        <div class="scroll" tabindex="0" role="region" aria-label="Lines of the patch">
             <table class="diff"><tbody>{rows}</tbody></table>
         </div>
         {rest}
@@ -51,7 +51,9 @@ pub fn ansi(spans: &[Span]) -> AnyView {
         .iter()
         .map(|s| {
             let ours = !s.class.is_empty()
-                && s.class.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b' ');
+                && s.class
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b' ');
             if ours {
                 view! { <span class=s.class.clone()>{s.text.clone()}</span> }.into_any()
             } else {

@@ -23,7 +23,8 @@ pub struct Field {
 pub fn field(f: Field, value: &str) -> AnyView {
     let hint_id = format!("{}-hint", f.name);
     let described = (!f.hint.is_empty()).then(|| hint_id.clone());
-    let hint = (!f.hint.is_empty()).then(|| view! { <span class="hint" id=hint_id>{f.hint}</span> });
+    let hint =
+        (!f.hint.is_empty()).then(|| view! { <span class="hint" id=hint_id>{f.hint}</span> });
     view! {
         <div class="field">
             <label for=f.name>{f.label}</label>
@@ -52,7 +53,10 @@ pub fn reasoned(
     tone: &'static str,
     required: bool,
 ) -> AnyView {
-    let id = format!("{name}-{}", action.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
+    let id = format!(
+        "{name}-{}",
+        action.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+    );
     view! {
         <form method="post" action=action class="reasoned">
             <label for=id.clone()>{label}</label>

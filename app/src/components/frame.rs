@@ -34,7 +34,11 @@ pub(crate) fn notices_of_request() -> AnyView {
 /// The header.
 pub fn header(actor: &Actor, path: &str) -> AnyView {
     let here = |href: &str| {
-        let section = if href.starts_with("/board") { "/board" } else { href };
+        let section = if href.starts_with("/board") {
+            "/board"
+        } else {
+            href
+        };
         let within = path == href
             || path
                 .strip_prefix(section)
@@ -43,15 +47,17 @@ pub fn header(actor: &Actor, path: &str) -> AnyView {
     };
     let sections: Vec<AnyView> = SECTIONS
         .iter()
-        .map(|(href, words)| view! { <li><a href=*href aria-current=here(href)>{*words}</a></li> }.into_any())
+        .map(|(href, words)| {
+            view! { <li><a href=*href aria-current=here(href)>{*words}</a></li> }.into_any()
+        })
         .collect();
-    let admin = actor.is_maintainer().then(
-        || view! { <li><a href="/admin" aria-current=here("/admin")>"Admin"</a></li> },
-    );
+    let admin = actor
+        .is_maintainer()
+        .then(|| view! { <li><a href="/admin" aria-current=here("/admin")>"Admin"</a></li> });
     let account = match actor {
         Actor::User { name, .. } => view! {
             <li><a class="me" href="/me" aria-current=here("/me")>{name.clone()}</a></li>
-            <li>
+            <li class="sign-out">
                 <form method="post" action="/sign-out"><button class="link">"Sign out"</button></form>
             </li>
         }

@@ -112,7 +112,7 @@ pub fn worded(id: &'static str, words: impl Into<String>) -> AnyView {
 /// The bare drawing of a glyph, hidden from readers of the screen.
 pub fn mark(id: &'static str) -> AnyView {
     view! {
-        <svg class="mark" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
+        <svg class="mark" viewBox="0 0 16 16" aria-hidden="true">
             <use href=format!("/static/glyphs.svg#{id}")></use>
         </svg>
     }

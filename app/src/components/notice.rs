@@ -19,7 +19,9 @@ pub fn sentence(key: &str) -> Option<&'static str> {
         "review-started" => "The submission is in review.",
         "published" => "The submission is published and stands on the board.",
         "rejected" => "The submission is rejected; its owner sees the reason.",
-        "re-evaluation-started" => "The re-evaluation has begun. Its revision appears below and goes live only when it is applied.",
+        "re-evaluation-started" => {
+            "The re-evaluation has begun. Its revision appears below and goes live only when it is applied."
+        }
         "revision-applied" => "The revision is live, and the board shows it.",
         "revision-discarded" => "The revision is discarded; the live one stays.",
         "finding-confirmed" => "The hit is confirmed.",

@@ -6,7 +6,10 @@ use leptos::prelude::*;
 use super::state;
 
 /// Draws the events; `when` writes an instant.
-pub fn timeline(events: &[EventView], when: fn(faultboard_domain::Timestamp) -> AnyView) -> AnyView {
+pub fn timeline(
+    events: &[EventView],
+    when: fn(faultboard_domain::Timestamp) -> AnyView,
+) -> AnyView {
     let items: Vec<AnyView> = events
         .iter()
         .map(|e| {

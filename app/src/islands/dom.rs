@@ -36,7 +36,9 @@ pub(crate) fn still() -> bool {
 
 /// Every element that matches.
 pub(crate) fn all(root: &Element, selector: &str) -> Vec<Element> {
-    let Ok(list) = root.query_selector_all(selector) else { return Vec::new() };
+    let Ok(list) = root.query_selector_all(selector) else {
+        return Vec::new();
+    };
     (0..list.length())
         .filter_map(|i| list.item(i))
         .filter_map(|n| n.dyn_into().ok())
@@ -68,7 +70,11 @@ pub(crate) async fn sleep(ms: i32) {
 }
 
 /// Calls a method for which the bindings have no stable form.
-pub(crate) fn call(of: &JsValue, method: &str, arguments: &js_sys::Array) -> Result<JsValue, JsValue> {
+pub(crate) fn call(
+    of: &JsValue,
+    method: &str,
+    arguments: &js_sys::Array,
+) -> Result<JsValue, JsValue> {
     let function: js_sys::Function = js_sys::Reflect::get(of, &method.into())?.dyn_into()?;
     function.apply(of, arguments)
 }
@@ -76,7 +82,8 @@ pub(crate) fn call(of: &JsValue, method: &str, arguments: &js_sys::Array) -> Res
 /// Makes an object of a class for which the bindings have no stable form; an
 /// error where the browser has no such class.
 pub(crate) fn construct(class: &str, argument: &str) -> Result<JsValue, JsValue> {
-    let constructor: js_sys::Function = js_sys::Reflect::get(&window(), &class.into())?.dyn_into()?;
+    let constructor: js_sys::Function =
+        js_sys::Reflect::get(&window(), &class.into())?.dyn_into()?;
     js_sys::Reflect::construct(&constructor, &js_sys::Array::of1(&argument.into()))
 }
 

@@ -1,53 +1,122 @@
-//! A job's log as it is written. The text goes into the page as text, whatever
-//! it holds.
+//! A job's page as it works: its log grows line by line, and its state is asked
+//! for again now and then. The text goes into the page as text, whatever it holds.
 
 use leptos::prelude::*;
 
-/// Adds what the stream at `from` sends to the element with the id `into`.
+/// Follows the job `id`. Draws nothing itself.
 #[island]
-pub fn LiveLog(from: String, into: String) -> impl IntoView {
+pub fn LiveLog(id: i64) -> impl IntoView {
     Effect::new(move |_| {
         #[cfg(feature = "hydrate")]
-        follow(&from, into.clone());
+        imp::follow(id);
         #[cfg(not(feature = "hydrate"))]
-        let _ = (&from, &into);
+        let _ = id;
     });
 }
 
 #[cfg(feature = "hydrate")]
-fn follow(from: &str, into: String) {
-    use web_sys::{EventSource, MessageEvent, Node};
+mod imp {
+    use std::cell::RefCell;
+    use std::rc::Rc;
 
-    use super::dom;
+    use leptos::task::spawn_local;
+    use web_sys::{Element, Event, EventSource, MessageEvent, Node};
 
-    /// The most bytes of text that the page keeps; the head of a longer log goes.
-    const MOST: usize = 2_000_000;
+    use super::super::{dom, region};
 
-    if let Some(log) = dom::document().get_element_by_id(&into) {
-        log.set_scroll_top(log.scroll_height());
-    }
-    let mut kept = dom::document()
-        .get_element_by_id(&into)
-        .and_then(|l| l.text_content())
-        .map_or(0, |t| t.len());
-    let Ok(source) = EventSource::new(from) else { return };
-    dom::listen::<MessageEvent>(&source, "log", move |message| {
-        let chunk = message
-            .data()
-            .as_string()
-            .and_then(|t| serde_json::from_str::<String>(&t).ok());
-        let (Some(chunk), Some(log)) = (chunk, dom::document().get_element_by_id(&into)) else { return };
-        let at_end = log.scroll_top() + log.client_height() >= log.scroll_height() - 40;
-        let piece = dom::document().create_text_node(&chunk);
-        let _ = log.append_child(&piece);
-        kept += chunk.len();
-        while kept > MOST {
-            let Some(first) = log.first_child().filter(|f| f.next_sibling().is_some()) else { break };
-            kept = kept.saturating_sub(first.text_content().map_or(0, |t| t.len()));
-            let _ = Node::remove_child(&log, &first);
-        }
-        if at_end {
+    /// The most pieces of text that the page keeps; the oldest ones go.
+    const MOST: u32 = 20_000;
+    /// Milliseconds between two looks at the job's state.
+    const PAUSE: i32 = 15_000;
+
+    pub(super) fn follow(id: i64) {
+        if let Some(log) = log() {
             log.set_scroll_top(log.scroll_height());
         }
-    });
+        let Ok(source) = EventSource::new(&format!("/admin/jobs/{id}/events")) else {
+            return;
+        };
+        // What comes in while the page is taken over anew; the new page may hold it.
+        let waiting: Rc<RefCell<Option<Vec<String>>>> = Rc::default();
+        let page = format!("/admin/jobs/{id}");
+
+        let (held, kept) = (waiting.clone(), source.clone());
+        let refresh = move || {
+            let (held, kept, page) = (held.clone(), kept.clone(), page.clone());
+            async move {
+                held.replace(Some(Vec::new()));
+                let end = log().as_ref().is_none_or(at_end);
+                let _ = region::swap("job", &page, false).await;
+                let text = log().and_then(|l| l.text_content()).unwrap_or_default();
+                for piece in held.take().unwrap_or_default() {
+                    if !text.contains(&piece) {
+                        add(&piece);
+                    }
+                }
+                if let Some(log) = log().filter(|_| end) {
+                    log.set_scroll_top(log.scroll_height());
+                }
+                let settled = dom::document()
+                    .query_selector("#job[data-settled]")
+                    .ok()
+                    .flatten()
+                    .is_some();
+                if settled {
+                    kept.close();
+                }
+                settled
+            }
+        };
+
+        // Whatever was written before the stream was open, or while it was broken off.
+        let opened = refresh.clone();
+        dom::listen::<Event>(&source, "open", move |_| {
+            let again = opened();
+            spawn_local(async move {
+                again.await;
+            });
+        });
+        dom::listen::<MessageEvent>(&source, "log", move |message| {
+            let piece = message
+                .data()
+                .as_string()
+                .and_then(|t| serde_json::from_str::<String>(&t).ok());
+            let Some(piece) = piece else { return };
+            match waiting.borrow_mut().as_mut() {
+                Some(held) => held.push(piece),
+                None => add(&piece),
+            }
+        });
+        spawn_local(async move {
+            loop {
+                dom::sleep(PAUSE).await;
+                if refresh().await {
+                    break;
+                }
+            }
+        });
+    }
+
+    fn log() -> Option<Element> {
+        dom::document().get_element_by_id("log")
+    }
+
+    fn at_end(log: &Element) -> bool {
+        log.scroll_top() + log.client_height() >= log.scroll_height() - 40
+    }
+
+    fn add(piece: &str) {
+        let Some(log) = log() else { return };
+        let follows = at_end(&log);
+        let _ = log.append_child(&dom::document().create_text_node(piece));
+        while log.child_nodes().length() > MOST {
+            let Some(first) = log.first_child() else {
+                break;
+            };
+            let _ = Node::remove_child(&log, &first);
+        }
+        if follows {
+            log.set_scroll_top(log.scroll_height());
+        }
+    }
 }

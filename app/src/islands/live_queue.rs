@@ -18,7 +18,9 @@ fn follow() {
 
     use super::{dom, region};
 
-    let Ok(source) = EventSource::new("/admin/queue/events") else { return };
+    let Ok(source) = EventSource::new("/admin/queue/events") else {
+        return;
+    };
     let mut last = None;
     dom::listen::<MessageEvent>(&source, "queue", move |message| {
         let now = message.data().as_string();

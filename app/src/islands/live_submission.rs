@@ -30,12 +30,18 @@ mod imp {
     use crate::format;
 
     pub(super) fn follow(id: &str, state: String, events: u32) {
-        let Ok(source) = EventSource::new(&format!("/submissions/{id}/events")) else { return };
+        let Ok(source) = EventSource::new(&format!("/submissions/{id}/events")) else {
+            return;
+        };
         let seen = Rc::new(RefCell::new((state, events)));
         let kept = source.clone();
         dom::listen::<MessageEvent>(&source, "live", move |message| {
-            let Some(text) = message.data().as_string() else { return };
-            let Ok(live) = serde_json::from_str::<SubmissionLive>(&text) else { return };
+            let Some(text) = message.data().as_string() else {
+                return;
+            };
+            let Ok(live) = serde_json::from_str::<SubmissionLive>(&text) else {
+                return;
+            };
             let now = (live.state.as_str().to_owned(), live.events);
             let turned = *seen.borrow() != now;
             seen.replace(now);
@@ -61,7 +67,9 @@ mod imp {
     /// Brings one cell up to date, if it is on the page and differs.
     fn fill(cell: &AttemptCell) {
         let document = dom::document();
-        let Some(shown) = document.get_element_by_id(&format!("cell-{}", cell.id)) else { return };
+        let Some(shown) = document.get_element_by_id(&format!("cell-{}", cell.id)) else {
+            return;
+        };
         let look = glyph::look(cell);
         let words = attempts::words(cell, &look);
         if shown.get_attribute("title").as_deref() == Some(&words) {

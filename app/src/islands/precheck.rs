@@ -52,7 +52,9 @@ impl TarReader {
     pub(super) fn push(&mut self, mut piece: &[u8]) {
         while !piece.is_empty() && !self.ended && !self.broken {
             if self.skip > 0 {
-                let n = usize::try_from(self.skip).unwrap_or(usize::MAX).min(piece.len());
+                let n = usize::try_from(self.skip)
+                    .unwrap_or(usize::MAX)
+                    .min(piece.len());
                 self.skip -= n as u64;
                 piece = &piece[n..];
                 continue;
@@ -84,7 +86,13 @@ impl TarReader {
         let sum: u64 = block
             .iter()
             .enumerate()
-            .map(|(i, b)| if (148..156).contains(&i) { 32 } else { u64::from(*b) })
+            .map(|(i, b)| {
+                if (148..156).contains(&i) {
+                    32
+                } else {
+                    u64::from(*b)
+                }
+            })
             .sum();
         let (Some(told), Some(size)) = (number(&block[148..156]), number(&block[124..136])) else {
             self.broken = true;
@@ -108,8 +116,16 @@ impl TarReader {
         }
         let path = self.long_path.take().unwrap_or_else(|| {
             let name = text(&block[..100]);
-            let prefix = if &block[257..262] == b"ustar" { text(&block[345..500]) } else { String::new() };
-            if prefix.is_empty() { name } else { format!("{prefix}/{name}") }
+            let prefix = if &block[257..262] == b"ustar" {
+                text(&block[345..500])
+            } else {
+                String::new()
+            };
+            if prefix.is_empty() {
+                name
+            } else {
+                format!("{prefix}/{name}")
+            }
         });
         let kind = match kind {
             b'0' | 0 | b'7' => EntryKind::File,
@@ -131,7 +147,11 @@ impl TarReader {
         // Records of the form `length key=value\n`.
         let all = String::from_utf8_lossy(data);
         for line in all.split('\n') {
-            if let Some((_, path)) = line.split_once(' ').and_then(|(_, kv)| kv.split_once("path=")).filter(|(k, _)| k.is_empty()) {
+            if let Some((_, path)) = line
+                .split_once(' ')
+                .and_then(|(_, kv)| kv.split_once("path="))
+                .filter(|(k, _)| k.is_empty())
+            {
                 self.long_path = Some(path.to_owned());
             }
         }
@@ -145,17 +165,25 @@ fn text(field: &[u8]) -> String {
 
 fn number(field: &[u8]) -> Option<u64> {
     if field[0] & 0x80 != 0 {
-        return field[1..].iter().try_fold(0u64, |n, b| n.checked_mul(256)?.checked_add(u64::from(*b)));
+        return field[1..]
+            .iter()
+            .try_fold(0u64, |n, b| n.checked_mul(256)?.checked_add(u64::from(*b)));
     }
     let text = text(field);
     let text = text.trim();
-    if text.is_empty() { Some(0) } else { u64::from_str_radix(text, 8).ok() }
+    if text.is_empty() {
+        Some(0)
+    } else {
+        u64::from_str_radix(text, 8).ok()
+    }
 }
 
 /// Where a zip file's table of contents lies: (offset, bytes), from the file's
 /// last 66,000 bytes. None: no end record there.
 pub(super) fn zip_directory(tail: &[u8]) -> Option<(u64, u64)> {
-    let at = (0..tail.len().checked_sub(21)?).rev().find(|i| tail[*i..].starts_with(b"PK\x05\x06"))?;
+    let at = (0..tail.len().checked_sub(21)?)
+        .rev()
+        .find(|i| tail[*i..].starts_with(b"PK\x05\x06"))?;
     let size = u32::from_le_bytes(tail.get(at + 12..at + 16)?.try_into().ok()?);
     let offset = u32::from_le_bytes(tail.get(at + 16..at + 20)?.try_into().ok()?);
     // A file of 4 GiB or more keeps both in another record; it is over the limit anyhow.
@@ -166,8 +194,16 @@ pub(super) fn zip_directory(tail: &[u8]) -> Option<(u64, u64)> {
 pub(super) fn zip_entries(mut directory: &[u8]) -> Option<Vec<Entry>> {
     let mut entries = Vec::new();
     while directory.starts_with(b"PK\x01\x02") && entries.len() < MOST_ENTRIES {
-        let short = |at: usize| Some(usize::from(u16::from_le_bytes(directory.get(at..at + 2)?.try_into().ok()?)));
-        let long = |at: usize| Some(u32::from_le_bytes(directory.get(at..at + 4)?.try_into().ok()?));
+        let short = |at: usize| {
+            Some(usize::from(u16::from_le_bytes(
+                directory.get(at..at + 2)?.try_into().ok()?,
+            )))
+        };
+        let long = |at: usize| {
+            Some(u32::from_le_bytes(
+                directory.get(at..at + 4)?.try_into().ok()?,
+            ))
+        };
         let (name, extra, comment) = (short(28)?, short(30)?, short(32)?);
         let path = String::from_utf8_lossy(directory.get(46..46 + name)?).into_owned();
         let mode = long(38)? >> 16;
@@ -178,7 +214,11 @@ pub(super) fn zip_entries(mut directory: &[u8]) -> Option<Vec<Entry>> {
         } else {
             EntryKind::File
         };
-        entries.push(Entry { path, kind, size: u64::from(long(24)?) });
+        entries.push(Entry {
+            path,
+            kind,
+            size: u64::from(long(24)?),
+        });
         directory = directory.get(46 + name + extra + comment..)?;
     }
     Some(entries)
@@ -198,10 +238,20 @@ pub(super) fn check(entries: &[Entry]) -> Report {
             continue;
         }
         if path.starts_with('/') || path.split(['/', '\\']).any(|p| p == "..") {
-            report.push(Problem::error(path, "archive-path", "The path leads out of the bundle.", "Pack the bundle with relative paths, without `..`."));
+            report.push(Problem::error(
+                path,
+                "archive-path",
+                "The path leads out of the bundle.",
+                "Pack the bundle with relative paths, without `..`.",
+            ));
         }
         if e.kind == EntryKind::Other {
-            report.push(Problem::error(path, "archive-entry-kind", "The entry is a link or a device.", "Put the file itself in its place."));
+            report.push(Problem::error(
+                path,
+                "archive-entry-kind",
+                "The entry is a link or a device.",
+                "Put the file itself in its place.",
+            ));
         }
         let parts: Vec<&str> = path.split('/').filter(|p| !p.is_empty()).collect();
         tops.extend(parts.first().map(|p| (*p).to_owned()));
@@ -216,26 +266,57 @@ pub(super) fn check(entries: &[Entry]) -> Report {
             [.., "preds.json" | "all_preds.jsonl"] => foreign = true,
             _ => {}
         }
-        if let Some(at) = parts.iter().rposition(|p| RunNumber::parse_folder(p).is_ok()) {
-            attempts.entry(parts[..=at].join("/")).or_default().insert(name.to_owned());
+        if let Some(at) = parts
+            .iter()
+            .rposition(|p| RunNumber::parse_folder(p).is_ok())
+        {
+            attempts
+                .entry(parts[..=at].join("/"))
+                .or_default()
+                .insert(name.to_owned());
         }
     }
     if tops.len() > 1 {
-        report.push(Problem::error("", "top-folder", format!("The archive has {} entries at its top.", tops.len()), "Pack one folder named `<date>_<agent>__<model>`."));
+        report.push(Problem::error(
+            "",
+            "top-folder",
+            format!("The archive has {} entries at its top.", tops.len()),
+            "Pack one folder named `<date>_<agent>__<model>`.",
+        ));
     }
     if !has_metadata {
-        report.push(Problem::error("metadata.yaml", "metadata-missing", "There is no metadata.yaml in the top folder.", "Add one; the formats page has a complete example."));
+        report.push(Problem::error(
+            "metadata.yaml",
+            "metadata-missing",
+            "There is no metadata.yaml in the top folder.",
+            "Add one; the formats page has a complete example.",
+        ));
     }
     if attempts.is_empty() && !foreign {
         report.push(Problem::error("", "no-attempts", "No folder `run-NN` was found.", "Lay the attempts out as `<case>/<condition>/run-01/` (repair) or `<case>/run-01/` (diagnosis)."));
     }
     for (folder, names) in &attempts {
-        if !names.iter().any(|n| n == "patch.diff" || n == "diagnosis.json") {
-            report.push(Problem::error(folder.as_str(), "attempt-empty", "The attempt holds neither patch.diff nor diagnosis.json.", "Add the result; an empty patch.diff is a valid one."));
+        if !names
+            .iter()
+            .any(|n| n == "patch.diff" || n == "diagnosis.json")
+        {
+            report.push(Problem::error(
+                folder.as_str(),
+                "attempt-empty",
+                "The attempt holds neither patch.diff nor diagnosis.json.",
+                "Add the result; an empty patch.diff is a valid one.",
+            ));
         }
-        let trace = |n: &String| n.starts_with("trajectory.") || n.ends_with(".traj.json") || n.ends_with(".traj");
+        let trace = |n: &String| {
+            n.starts_with("trajectory.") || n.ends_with(".traj.json") || n.ends_with(".traj")
+        };
         if !names.iter().any(trace) {
-            report.push(Problem::error(folder.as_str(), "trace-missing", "The attempt has no trace.", "Add its trajectory, such as trajectory.json."));
+            report.push(Problem::error(
+                folder.as_str(),
+                "trace-missing",
+                "The attempt has no trace.",
+                "Add its trajectory, such as trajectory.json.",
+            ));
         }
     }
     report.sort();
@@ -283,7 +364,14 @@ mod tests {
             sample().chunks(piece).for_each(|c| r.push(c));
             assert!(r.is_whole() && !r.broken, "{piece}");
             let paths: Vec<_> = r.entries.iter().map(|e| e.path.as_str()).collect();
-            assert_eq!(paths, ["x_a__m/", "x_a__m/metadata.yaml", "x_a__m/raft-rs-1/run-01/diagnosis.json"]);
+            assert_eq!(
+                paths,
+                [
+                    "x_a__m/",
+                    "x_a__m/metadata.yaml",
+                    "x_a__m/raft-rs-1/run-01/diagnosis.json"
+                ]
+            );
         }
     }
 
@@ -299,20 +387,33 @@ mod tests {
 
     #[test]
     fn each_plain_mistake_is_told() {
-        let file = |path: &str| Entry { path: path.to_owned(), kind: EntryKind::File, size: 1 };
+        let file = |path: &str| Entry {
+            path: path.to_owned(),
+            kind: EntryKind::File,
+            size: 1,
+        };
         let entries = vec![
             file("a/metadata.yaml"),
             file("a/raft-rs-1/symptom-only/run-01/patch.diff"),
             file("a/raft-rs-1/symptom-only/run-02/trajectory.json"),
             file("a/../b"),
-            Entry { kind: EntryKind::Other, ..file("a/link") },
+            Entry {
+                kind: EntryKind::Other,
+                ..file("a/link")
+            },
             file("stray"),
         ];
         let report = check(&entries);
         let rules: BTreeSet<_> = report.problems.iter().map(|p| p.rule.as_str()).collect();
         assert_eq!(
             rules,
-            BTreeSet::from(["archive-entry-kind", "archive-path", "attempt-empty", "top-folder", "trace-missing"])
+            BTreeSet::from([
+                "archive-entry-kind",
+                "archive-path",
+                "attempt-empty",
+                "top-folder",
+                "trace-missing"
+            ])
         );
         assert_eq!(report.counts[0], ("attempts".to_owned(), 2));
     }
@@ -334,7 +435,10 @@ mod tests {
         end[16..20].copy_from_slice(&5u32.to_le_bytes());
         assert_eq!(zip_directory(&end), Some((5, d.len() as u64)));
         let entries = zip_entries(&d).unwrap();
-        assert_eq!((entries.len(), entries[0].size, entries[1].kind), (2, 9, EntryKind::Folder));
+        assert_eq!(
+            (entries.len(), entries[0].size, entries[1].kind),
+            (2, 9, EntryKind::Folder)
+        );
         assert_eq!(zip_entries(&d[..50]), None);
     }
 }

@@ -41,7 +41,13 @@ mod imp {
         let document = dom::document();
         let of = id.to_owned();
         dom::listen::<MouseEvent>(&document, "click", move |e| {
-            if e.default_prevented() || e.button() != 0 || e.meta_key() || e.ctrl_key() || e.shift_key() || e.alt_key() {
+            if e.default_prevented()
+                || e.button() != 0
+                || e.meta_key()
+                || e.ctrl_key()
+                || e.shift_key()
+                || e.alt_key()
+            {
                 return;
             }
             let link = e
@@ -129,18 +135,26 @@ mod imp {
         let document = dom::document();
         let old = document.get_element_by_id(id).ok_or(JsValue::NULL)?;
         old.set_attribute("aria-busy", "true")?;
-        let response: web_sys::Response = JsFuture::from(window.fetch_with_str(href)).await?.dyn_into()?;
+        let response: web_sys::Response = JsFuture::from(window.fetch_with_str(href))
+            .await?
+            .dyn_into()?;
         if !response.ok() {
             return Err(JsValue::from_f64(f64::from(response.status())));
         }
-        let text = JsFuture::from(response.text()?).await?.as_string().unwrap_or_default();
+        let text = JsFuture::from(response.text()?)
+            .await?
+            .as_string()
+            .unwrap_or_default();
         if NEWEST.with(Cell::get) != ours {
             return Ok(());
         }
-        let next = web_sys::DomParser::new()?.parse_from_string(&text, web_sys::SupportedType::TextHtml)?;
+        let next = web_sys::DomParser::new()?
+            .parse_from_string(&text, web_sys::SupportedType::TextHtml)?;
         let new = next.get_element_by_id(id).ok_or(JsValue::NULL)?;
         if push {
-            window.history()?.push_state_with_url(&JsValue::NULL, "", Some(href))?;
+            window
+                .history()?
+                .push_state_with_url(&JsValue::NULL, "", Some(href))?;
         }
         document.set_title(&next.title());
         replace(&old, &new)?;
@@ -153,9 +167,19 @@ mod imp {
         let document = dom::document();
         let focus = document.active_element().filter(|e| old.contains(Some(e)));
         let focus_id = focus.as_ref().map(|e| (e.id(), mark_of(e)));
-        let open: Vec<String> = dom::all(old, "details[open]").iter().map(Element::id).filter(|i| !i.is_empty()).collect();
-        let scrolled: Vec<(String, i32)> = dom::all(old, "[data-keep-scroll]").iter().map(|e| (e.id(), e.scroll_top())).collect();
-        let before: HashMap<String, f64> = rows(old).into_iter().map(|(k, e)| (k, e.get_bounding_client_rect().top())).collect();
+        let open: Vec<String> = dom::all(old, "details[open]")
+            .iter()
+            .map(Element::id)
+            .filter(|i| !i.is_empty())
+            .collect();
+        let scrolled: Vec<(String, i32)> = dom::all(old, "[data-keep-scroll]")
+            .iter()
+            .map(|e| (e.id(), e.scroll_top()))
+            .collect();
+        let before: HashMap<String, f64> = rows(old)
+            .into_iter()
+            .map(|(k, e)| (k, e.get_bounding_client_rect().top()))
+            .collect();
 
         let adopted = document.adopt_node(new)?;
         let fresh: Element = adopted.dyn_into()?;
@@ -175,7 +199,11 @@ mod imp {
             let again = (!id.is_empty())
                 .then(|| document.get_element_by_id(&id))
                 .flatten()
-                .or_else(|| dom::all(&fresh, &tag).into_iter().find(|e| mark_of(e).1 == href));
+                .or_else(|| {
+                    dom::all(&fresh, &tag)
+                        .into_iter()
+                        .find(|e| mark_of(e).1 == href)
+                });
             if let Some(e) = again.and_then(|e| e.dyn_into::<web_sys::HtmlElement>().ok()) {
                 let options = web_sys::FocusOptions::new();
                 options.set_prevent_scroll(true);
@@ -191,7 +219,10 @@ mod imp {
 
     /// What tells an element without an id apart: its tag and its words.
     fn mark_of(e: &Element) -> (String, String) {
-        (e.tag_name().to_lowercase(), e.text_content().unwrap_or_default())
+        (
+            e.tag_name().to_lowercase(),
+            e.text_content().unwrap_or_default(),
+        )
     }
 
     fn rows(of: &Element) -> Vec<(String, Element)> {
@@ -203,8 +234,13 @@ mod imp {
 
     /// Scrolls an element's own list, never the page, until it can be seen.
     pub(crate) fn show_within_list(e: &Element) {
-        let Some(list) = e.closest("[data-keep-scroll]").ok().flatten() else { return };
-        let (inner, outer) = (e.get_bounding_client_rect(), list.get_bounding_client_rect());
+        let Some(list) = e.closest("[data-keep-scroll]").ok().flatten() else {
+            return;
+        };
+        let (inner, outer) = (
+            e.get_bounding_client_rect(),
+            list.get_bounding_client_rect(),
+        );
         let (above, below) = (inner.top() - outer.top(), inner.bottom() - outer.bottom());
         #[expect(clippy::cast_possible_truncation, reason = "pixels")]
         if above < 0.0 {
@@ -220,7 +256,9 @@ mod imp {
             return;
         }
         for (key, row) in rows(fresh) {
-            let Some(was) = before.get(&key) else { continue };
+            let Some(was) = before.get(&key) else {
+                continue;
+            };
             let moved = was - row.get_bounding_client_rect().top();
             if moved.abs() < 1.0 {
                 continue;

@@ -23,7 +23,9 @@ pub fn ThemeToggle() -> impl IntoView {
 #[cfg(feature = "hydrate")]
 fn turn() {
     use super::dom;
-    let Some(root) = dom::document().document_element() else { return };
+    let Some(root) = dom::document().document_element() else {
+        return;
+    };
     let dark = match root.get_attribute("data-theme").as_deref() {
         Some("dark") => true,
         Some("light") => false,

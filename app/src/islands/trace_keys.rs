@@ -19,7 +19,11 @@ fn listen() {
 
     use super::dom;
 
-    if let Some(current) = dom::document().query_selector("[data-follow]").ok().flatten() {
+    if let Some(current) = dom::document()
+        .query_selector("[data-follow]")
+        .ok()
+        .flatten()
+    {
         super::region::show_within_list(&current);
     }
     dom::listen::<KeyboardEvent>(&dom::document(), "keydown", move |e| {
@@ -29,7 +33,12 @@ fn listen() {
         let typing = e
             .target()
             .and_then(|t| t.dyn_into::<Element>().ok())
-            .is_some_and(|t| t.closest("input, textarea, select").ok().flatten().is_some());
+            .is_some_and(|t| {
+                t.closest("input, textarea, select")
+                    .ok()
+                    .flatten()
+                    .is_some()
+            });
         if typing {
             return;
         }

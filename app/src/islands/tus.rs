@@ -54,13 +54,19 @@ pub(super) struct Unfinished {
 
 /// The uploads that this browser began and did not finish.
 pub(super) fn unfinished() -> Vec<Unfinished> {
-    let Some(store) = dom::storage() else { return Vec::new() };
+    let Some(store) = dom::storage() else {
+        return Vec::new();
+    };
     (0..store.length().unwrap_or(0))
         .filter_map(|i| store.key(i).ok().flatten())
         .filter_map(|key| {
             let mut parts = key.strip_prefix(KEPT)?.splitn(3, ':');
             let (size, _modified, name) = (parts.next()?, parts.next()?, parts.next()?);
-            Some(Unfinished { name: name.to_owned(), size: size.parse().ok()?, key: key.clone() })
+            Some(Unfinished {
+                name: name.to_owned(),
+                size: size.parse().ok()?,
+                key: key.clone(),
+            })
         })
         .collect()
 }
@@ -73,7 +79,12 @@ pub(super) fn forget(key: &str) {
 }
 
 fn key_of(file: &File) -> String {
-    format!("{KEPT}{:.0}:{:.0}:{}", file.size(), file.last_modified(), file.name())
+    format!(
+        "{KEPT}{:.0}:{:.0}:{}",
+        file.size(),
+        file.last_modified(),
+        file.name()
+    )
 }
 
 /// Sends a file and returns the submission's id. `told` hears (bytes that have
@@ -97,11 +108,16 @@ pub(super) async fn send(
             Err(Trouble::Refused(words)) => return Err(Stop::Failed(words)),
             Err(Trouble::Passing(words)) => {
                 let Some(wait) = WAITS.get(failures) else {
-                    return Err(Stop::Failed(format!("{words} Nothing that has arrived is lost: press Resume to go on.")));
+                    return Err(Stop::Failed(format!(
+                        "{words} Nothing that has arrived is lost: press Resume to go on."
+                    )));
                 };
                 failures += 1;
                 for left in (1..=*wait).rev() {
-                    told(-1.0, &format!("{words} Trying again in {left} s; what has arrived is safe."));
+                    told(
+                        -1.0,
+                        &format!("{words} Trying again in {left} s; what has arrived is safe."),
+                    );
                     dom::sleep(1_000).await;
                     if handle.paused.get() {
                         return Err(Stop::Paused);
@@ -151,12 +167,21 @@ async fn attempt(
             metadata.push_str(&format!(",sha256 {}", base64(sha256)));
         }
         let size = format!("{:.0}", file.size());
-        let made = call("/files", "POST", &[("Upload-Length", &size), ("Upload-Metadata", &metadata)]).await?;
+        let made = call(
+            "/files",
+            "POST",
+            &[("Upload-Length", &size), ("Upload-Metadata", &metadata)],
+        )
+        .await?;
         if made.status() != 201 {
             return Err(refusal(&made).await);
         }
-        let location = header(&made, "Location")
-            .ok_or_else(|| Trouble::Refused("The server named no address for the upload. Reload the page and try again.".to_owned()))?;
+        let location = header(&made, "Location").ok_or_else(|| {
+            Trouble::Refused(
+                "The server named no address for the upload. Reload the page and try again."
+                    .to_owned(),
+            )
+        })?;
         if let Some(store) = dom::storage() {
             let _ = store.set_item(key, &location);
         }
@@ -168,9 +193,9 @@ async fn attempt(
     told(at, "");
     loop {
         let end = (at + PIECE).min(file.size());
-        let piece = file
-            .slice_with_f64_and_f64(at, end)
-            .map_err(|_| Trouble::Refused("The file can't be read any more. Choose it again.".to_owned()))?;
+        let piece = file.slice_with_f64_and_f64(at, end).map_err(|_| {
+            Trouble::Refused("The file can't be read any more. Choose it again.".to_owned())
+        })?;
         let answer = patch(&target, at, &piece, handle, told).await?;
         match answer.status {
             200..=299 => {
@@ -182,11 +207,19 @@ async fn attempt(
                 }
                 if at >= file.size() {
                     // The last piece is in, yet its answer named no submission: ask.
-                    return Err(Trouble::Passing("The upload is complete; its submission is not ready yet.".to_owned()));
+                    return Err(Trouble::Passing(
+                        "The upload is complete; its submission is not ready yet.".to_owned(),
+                    ));
                 }
             }
-            409 => return Err(Trouble::Passing("The server has another count of the bytes.".to_owned())),
-            408 | 423 | 429 | 500..=599 | 0 => return Err(Trouble::Passing(said(&answer.body, answer.status))),
+            409 => {
+                return Err(Trouble::Passing(
+                    "The server has another count of the bytes.".to_owned(),
+                ));
+            }
+            408 | 423 | 429 | 500..=599 | 0 => {
+                return Err(Trouble::Passing(said(&answer.body, answer.status)));
+            }
             status => return Err(Trouble::Refused(said(&answer.body, status))),
         }
     }
@@ -265,7 +298,11 @@ fn header(response: &Response, name: &str) -> Option<String> {
 
 async fn refusal(response: &Response) -> Trouble {
     let body = match response.text() {
-        Ok(text) => JsFuture::from(text).await.ok().and_then(|t| t.as_string()).unwrap_or_default(),
+        Ok(text) => JsFuture::from(text)
+            .await
+            .ok()
+            .and_then(|t| t.as_string())
+            .unwrap_or_default(),
         Err(_) => String::new(),
     };
     let words = said(&body, response.status());
@@ -278,11 +315,13 @@ async fn refusal(response: &Response) -> Trouble {
 
 /// The sentence in an answer's body, or one of our own for its status.
 fn said(body: &str, status: u16) -> String {
-    let detail = serde_json::from_str::<serde_json::Value>(body).ok().and_then(|v| {
-        ["detail", "message", "title"]
-            .iter()
-            .find_map(|k| v.get(k).and_then(|t| t.as_str()).map(str::to_owned))
-    });
+    let detail = serde_json::from_str::<serde_json::Value>(body)
+        .ok()
+        .and_then(|v| {
+            ["detail", "message", "title"]
+                .iter()
+                .find_map(|k| v.get(k).and_then(|t| t.as_str()).map(str::to_owned))
+        });
     let plain = || {
         let text = body.trim();
         (!text.is_empty() && !text.starts_with(['<', '{'])).then(|| text.to_owned())
@@ -290,7 +329,8 @@ fn said(body: &str, status: u16) -> String {
     match detail.or_else(plain) {
         Some(text) => text.chars().take(300).collect(),
         None => match status {
-            401 => "You are no longer signed in. Sign in again in another tab, then press Resume.".to_owned(),
+            401 => "You are no longer signed in. Sign in again in another tab, then press Resume."
+                .to_owned(),
             403 => "Your account may not submit.".to_owned(),
             413 => "The bundle is larger than this site accepts.".to_owned(),
             429 => "Today's quota is used up. Try again tomorrow.".to_owned(),

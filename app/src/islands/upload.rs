@@ -9,6 +9,10 @@ use crate::format;
 
 /// Where the upload stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "hydrate"),
+    expect(dead_code, reason = "reached in the browser only")
+)]
 enum Phase {
     Idle,
     Sending,
@@ -176,7 +180,11 @@ fn found(s: &Shown) -> AnyView {
         .counts
         .iter()
         .map(|(name, n)| {
-            let value = if name.starts_with("bytes") { format::bytes(*n) } else { format::count(*n) };
+            let value = if name.starts_with("bytes") {
+                format::bytes(*n)
+            } else {
+                format::count(*n)
+            };
             view! { <div><dt>{name.clone()}</dt><dd>{value}</dd></div> }.into_any()
         })
         .collect();
@@ -192,7 +200,10 @@ fn found(s: &Shown) -> AnyView {
         .collect();
     let more = report.problems.len().saturating_sub(50);
     let verdict = if report.errors() > 0 {
-        format!("{} would reject this bundle. You may send it all the same: the server's report is the whole one.", format::counted(report.errors() as u64, "problem", "problems"))
+        format!(
+            "{} would reject this bundle. You may send it all the same: the server's report is the whole one.",
+            format::counted(report.errors() as u64, "problem", "problems")
+        )
     } else if report.counts.is_empty() {
         "This kind of archive can't be opened in the browser; the server checks it when it has arrived.".to_owned()
     } else {
@@ -215,7 +226,9 @@ fn permille(s: &Shown) -> String {
 }
 
 fn progress_words(s: &Shown) -> String {
-    let Some((_, size)) = s.file else { return String::new() };
+    let Some((_, size)) = s.file else {
+        return String::new();
+    };
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -224,10 +237,20 @@ fn progress_words(s: &Shown) -> String {
     )]
     let (sent, size_f) = (s.sent as u64, size as f64);
     let share = if size == 0 { 1.0 } else { s.sent / size_f };
-    let left = (s.rate > 1.0 && s.phase == Phase::Sending && s.sent < size_f)
-        .then(|| format!(" · about {} left", format::duration((size_f - s.sent) / s.rate)))
-        .unwrap_or_default();
-    format!("{} % · {} of {}{left}", format::percent(share), format::bytes(sent), format::bytes(size))
+    let left = if s.rate > 1.0 && s.phase == Phase::Sending && s.sent < size_f {
+        format!(
+            " · about {} left",
+            format::duration((size_f - s.sent) / s.rate)
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "{} % · {} of {}{left}",
+        format::percent(share),
+        format::bytes(sent),
+        format::bytes(size)
+    )
 }
 
 #[cfg(feature = "hydrate")]
@@ -260,7 +283,10 @@ mod imp {
 
     /// Tells of uploads that an earlier visit left unfinished.
     pub(super) fn recall(shown: RwSignal<Shown>) {
-        let left = tus::unfinished().into_iter().map(|u| (u.key, u.name, u.size)).collect();
+        let left = tus::unfinished()
+            .into_iter()
+            .map(|u| (u.key, u.name, u.size))
+            .collect();
         shown.update(|s| s.unfinished = left);
     }
 
@@ -277,7 +303,9 @@ mod imp {
         }
 
         pub(super) fn choose_dropped(self, e: &web_sys::DragEvent) {
-            let Some(files) = e.data_transfer().and_then(|d| d.files()) else { return };
+            let Some(files) = e.data_transfer().and_then(|d| d.files()) else {
+                return;
+            };
             if let Some(file) = files.item(0) {
                 // So that the form is complete for the browser too.
                 if let Some(input) = input() {
@@ -287,7 +315,11 @@ mod imp {
             }
         }
 
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a file's size")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a file's size"
+        )]
         fn choose(self, file: File) {
             self.pause();
             let (name, size) = (file.name(), file.size() as u64);
@@ -306,7 +338,11 @@ mod imp {
                     report.push(Problem::error(
                         name.as_str(),
                         "archive-size",
-                        format!("The file has {}, more than the {} that this site accepts.", crate::format::bytes(size), crate::format::bytes(self.max_bytes)),
+                        format!(
+                            "The file has {}, more than the {} that this site accepts.",
+                            crate::format::bytes(size),
+                            crate::format::bytes(self.max_bytes)
+                        ),
                         "Leave out what no attempt needs, or split long traces.",
                     ));
                     report.sort();
@@ -347,7 +383,11 @@ mod imp {
                     shown.update(|s| {
                         if bytes >= 0.0 {
                             s.sent = bytes;
-                            s.rate = if seconds > 0.5 { (bytes - first.get()) / seconds } else { 0.0 };
+                            s.rate = if seconds > 0.5 {
+                                (bytes - first.get()) / seconds
+                            } else {
+                                0.0
+                            };
                         }
                         remark.clone_into(&mut s.message);
                     });
@@ -356,13 +396,17 @@ mod imp {
                     Ok(id) => {
                         shown.update(|s| {
                             s.phase = Phase::Done;
-                            "Everything has arrived. Opening the submission\u{2026}".clone_into(&mut s.message);
+                            "Everything has arrived. Opening the submission\u{2026}"
+                                .clone_into(&mut s.message);
                         });
-                        let _ = dom::window().location().assign(&format!("/submissions/{id}?notice=uploaded"));
+                        let _ = dom::window()
+                            .location()
+                            .assign(&format!("/submissions/{id}?notice=uploaded"));
                     }
                     Err(tus::Stop::Paused) => shown.update(|s| {
                         s.phase = Phase::Paused;
-                        "Paused. What has arrived is kept, also when you close this page.".clone_into(&mut s.message);
+                        "Paused. What has arrived is kept, also when you close this page."
+                            .clone_into(&mut s.message);
                     }),
                     Err(tus::Stop::Failed(words)) => shown.update(|s| {
                         s.phase = Phase::Paused;
@@ -400,21 +444,33 @@ mod imp {
         if head.starts_with(b"PK") {
             return match zip(file).await {
                 Some(entries) => precheck::check(&entries),
-                None => refuse("The zip file has no table of contents: it is cut short or damaged.", "Pack or download it again."),
+                None => refuse(
+                    "The zip file has no table of contents: it is cut short or damaged.",
+                    "Pack or download it again.",
+                ),
             };
         }
         if head.starts_with(&[0x1f, 0x8b]) {
             return match tar_gz(file).await {
-                Some(reader) if reader.broken => refuse("The file holds no tar archive.", "Pack the folder with `tar czf` or with `faultboard submit package`."),
+                Some(reader) if reader.broken => refuse(
+                    "The file holds no tar archive.",
+                    "Pack the folder with `tar czf` or with `faultboard submit package`.",
+                ),
                 Some(reader) if reader.is_whole() => precheck::check(&reader.entries),
-                _ => refuse("The archive is cut short or damaged.", "Pack or download it again."),
+                _ => refuse(
+                    "The archive is cut short or damaged.",
+                    "Pack or download it again.",
+                ),
             };
         }
         if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
             return Report::default();
         }
         refuse(
-            if [".gz", ".tgz", ".zst", ".zip"].iter().any(|e| lower.ends_with(e)) {
+            if [".gz", ".tgz", ".zst", ".zip"]
+                .iter()
+                .any(|e| lower.ends_with(e))
+            {
                 "The content is not what the file's name says."
             } else {
                 "This is no archive of a known kind."
@@ -444,7 +500,12 @@ mod imp {
     async fn tar_gz(file: &File) -> Option<precheck::TarReader> {
         let inflate = dom::construct("DecompressionStream", "gzip").ok()?;
         let pair: &web_sys::ReadableWritablePair = inflate.unchecked_ref();
-        let reader: web_sys::ReadableStreamDefaultReader = file.stream().pipe_through(pair).get_reader().dyn_into().ok()?;
+        let reader: web_sys::ReadableStreamDefaultReader = file
+            .stream()
+            .pipe_through(pair)
+            .get_reader()
+            .dyn_into()
+            .ok()?;
         let mut tar = precheck::TarReader::default();
         loop {
             let step = JsFuture::from(reader.read()).await.ok()?;

@@ -31,11 +31,21 @@ pub fn page(view: &AdminView) -> AnyView {
         && view.stuck.is_empty();
     let nothing = quiet.then(|| notice::remark("good", view! { <p>"Nothing waits for you."</p> }));
     let list = |of: &[_]| submissions::table(of, "/admin/review", true, when::when);
-    let to_review = (!view.to_review.is_empty()).then(|| section("to-review", "To review", list(&view.to_review)));
-    let flagged = (!view.flagged.is_empty()).then(|| section("flagged", "Stopped by a guard", list(&view.flagged)));
-    let hits = (!view.hits.is_empty()).then(|| section("hits", "Open leak hits", findings::findings(&view.hits, true)));
-    let parked = (!view.parked.is_empty()).then(|| section("parked", "Parked work", queue::table(&view.parked, true)));
-    let stuck = (!view.stuck.is_empty()).then(|| section("stuck", "Stuck work", queue::table(&view.stuck, true)));
+    let to_review = (!view.to_review.is_empty())
+        .then(|| section("to-review", "To review", list(&view.to_review)));
+    let flagged = (!view.flagged.is_empty())
+        .then(|| section("flagged", "Stopped by a guard", list(&view.flagged)));
+    let hits = (!view.hits.is_empty()).then(|| {
+        section(
+            "hits",
+            "Open leak hits",
+            findings::findings(&view.hits, true),
+        )
+    });
+    let parked = (!view.parked.is_empty())
+        .then(|| section("parked", "Parked work", queue::table(&view.parked, true)));
+    let stuck = (!view.stuck.is_empty())
+        .then(|| section("stuck", "Stuck work", queue::table(&view.stuck, true)));
     let active = if view.active.is_empty() {
         notice::empty("Submissions under way stand here.", "Nothing is under way.")
     } else {
@@ -76,10 +86,17 @@ fn machine(view: &AdminView) -> AnyView {
         .iter()
         .map(|(s, n)| stat::stat(s.as_str(), format::count(u64::from(*n)), ""))
         .collect();
-    stats.push(stat::stat("disk free", format::bytes(view.disk_free), format!("of {}", format::bytes(view.disk_total))));
+    stats.push(stat::stat(
+        "disk free",
+        format::bytes(view.disk_free),
+        format!("of {}", format::bytes(view.disk_total)),
+    ));
     let workers: Vec<AnyView> = view.workers.iter().map(worker).collect();
     let workers = if workers.is_empty() {
-        notice::empty("Workers stand here.", "None has spoken yet: start one with faultboard worker, or serve with workers.")
+        notice::empty(
+            "Workers stand here.",
+            "None has spoken yet: start one with faultboard worker, or serve with workers.",
+        )
     } else {
         view! {
             <table class="data workers">
@@ -115,15 +132,20 @@ pub fn pause(paused: bool) -> AnyView {
 }
 
 fn worker(w: &WorkerView) -> AnyView {
-    let tone = match w.state.split_whitespace().next() {
-        Some("claiming") => "good",
-        Some("quarantined") => "bad",
+    let (word, why) = w
+        .state
+        .split_once([':', ' '])
+        .unwrap_or((w.state.as_str(), ""));
+    let (word, why) = (word.to_owned(), why.trim().to_owned());
+    let tone = match word.as_str() {
+        "claiming" => "good",
+        "quarantined" => "bad",
         _ => "warn",
     };
     view! {
         <tr>
             <th scope="row"><code>{w.name.clone()}</code></th>
-            <td>{state::pill(w.state.clone(), tone)}</td>
+            <td>{state::pill(word, tone)}" "<span class="remark">{why}</span></td>
             <td class="fig num">{w.running.to_string()}</td>
             <td class="wide">{w.runtime.clone()}</td>
             <td class="wide">{when::when(w.seen)}</td>

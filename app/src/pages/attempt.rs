@@ -33,13 +33,26 @@ pub fn page(view: &AttemptView, asked: &TraceQuery) -> AnyView {
         None => format!("{} · {}", view.case, view.run),
     };
     let beside = |a: &Option<AttemptId>, words: &str| {
-        a.as_ref().map(|a| (format!("/attempts/{a}"), words.to_owned()))
+        a.as_ref()
+            .map(|a| (format!("/attempts/{a}"), words.to_owned()))
     };
-    let patch = (view.result.is_some() || !view.diff.is_empty()).then(|| section("patch", "Patch", patch(view)));
-    let diagnosis = view.diagnosis.as_ref().map(|d| section("diagnosis", "Diagnosis", diagnosis(d, view)));
-    let stages = view.result.as_ref().map(|r| section("stages", "Stages of scoring", stages(r)));
-    let hits = (!view.findings.is_empty())
-        .then(|| section("findings", "Leak hits", findings::findings(&view.findings, view.privileged)));
+    let patch = (view.result.is_some() || !view.diff.is_empty())
+        .then(|| section("patch", "Patch", patch(view)));
+    let diagnosis = view
+        .diagnosis
+        .as_ref()
+        .map(|d| section("diagnosis", "Diagnosis", diagnosis(d, view)));
+    let stages = view
+        .result
+        .as_ref()
+        .map(|r| section("stages", "Stages of scoring", stages(r)));
+    let hits = (!view.findings.is_empty()).then(|| {
+        section(
+            "findings",
+            "Leak hits",
+            findings::findings(&view.findings, view.privileged),
+        )
+    });
     view! {
         {title(format!("{what}, {}", view.configuration))}
         <LiveRegion of="trace".to_owned()/>
@@ -73,7 +86,8 @@ fn verdict(view: &AttemptView) -> AnyView {
         .iter()
         .map(|f| view! { <span class="tag warn">{f.clone()}</span> }.into_any())
         .collect();
-    let reason = (!view.cell.reason.is_empty()).then(|| view! { <span>{view.cell.reason.clone()}</span> });
+    let reason =
+        (!view.cell.reason.is_empty()).then(|| view! { <span>{view.cell.reason.clone()}</span> });
     let unused = (view.cell.selected == Some(false))
         .then(|| view! { <span class="tag">"not among the selected attempts"</span> });
     view! {
@@ -88,17 +102,45 @@ fn facts(view: &AttemptView) -> AnyView {
     let trace = view.summary.as_ref().map(|s| {
         let mut of = vec![
             stat::fact("format", s.format.clone()),
-            stat::fact("turns, steps", format!("{}, {}", format::count(u64::from(s.turns)), format::count(u64::from(s.steps)))),
-            stat::fact("first edit", s.first_edit.map_or_else(|| "none".to_owned(), |n| format!("turn {n}"))),
+            stat::fact(
+                "turns, steps",
+                format!(
+                    "{}, {}",
+                    format::count(u64::from(s.turns)),
+                    format::count(u64::from(s.steps))
+                ),
+            ),
+            stat::fact(
+                "first edit",
+                s.first_edit
+                    .map_or_else(|| "none".to_owned(), |n| format!("turn {n}")),
+            ),
             stat::fact("reads, edits", format!("{}, {}", s.reads, s.edits)),
             stat::fact("ended", s.exit.as_str()),
         ];
         if let Some(t) = s.tokens {
-            of.push(stat::fact("tokens in, out", format!("{}, {}", format::tokens(t.input), format::tokens(t.output))));
+            of.push(stat::fact(
+                "tokens in, out",
+                format!("{}, {}", format::tokens(t.input), format::tokens(t.output)),
+            ));
         }
-        of.push(stat::fact("cost", s.cost.map_or_else(|| format::UNKNOWN.to_owned(), |c| format!("{} USD", format::usd(c)))));
-        of.push(stat::fact("time", s.seconds.map_or_else(|| format::UNKNOWN.to_owned(), format::duration)));
-        let notes: Vec<AnyView> = s.notes.iter().map(|n| view! { <li>{n.clone()}</li> }.into_any()).collect();
+        of.push(stat::fact(
+            "cost",
+            s.cost.map_or_else(
+                || format::UNKNOWN.to_owned(),
+                |c| format!("{} USD", format::usd(c)),
+            ),
+        ));
+        of.push(stat::fact(
+            "time",
+            s.seconds
+                .map_or_else(|| format::UNKNOWN.to_owned(), format::duration),
+        ));
+        let notes: Vec<AnyView> = s
+            .notes
+            .iter()
+            .map(|n| view! { <li>{n.clone()}</li> }.into_any())
+            .collect();
         view! { {stat::facts(of)}<ul class="notes">{notes}</ul> }
     });
     let unread = view.summary.is_none().then(|| {
@@ -119,7 +161,12 @@ fn facts(view: &AttemptView) -> AnyView {
         }
     });
     let scores = view.cell.scores.map(|s| {
-        let rate = |name: &'static str, v: f64| stat::fact(name, view! { <span class="num">{format!("{} %", format::percent(v))}</span> });
+        let rate = |name: &'static str, v: f64| {
+            stat::fact(
+                name,
+                view! { <span class="num">{format!("{} %", format::percent(v))}</span> },
+            )
+        };
         let mut of = vec![
             rate("block coverage", s.block_coverage),
             rate("block precision", s.block_precision),
@@ -131,7 +178,14 @@ fn facts(view: &AttemptView) -> AnyView {
         if let Some(m) = s.mention_coverage {
             of.push(rate("mention coverage", m));
         }
-        of.push(stat::fact("predicted", format!("{}, {}", format::counted(u64::from(s.predicted_blocks), "block", "blocks"), format::counted(s.predicted_lines, "line", "lines"))));
+        of.push(stat::fact(
+            "predicted",
+            format!(
+                "{}, {}",
+                format::counted(u64::from(s.predicted_blocks), "block", "blocks"),
+                format::counted(s.predicted_lines, "line", "lines")
+            ),
+        ));
         view! { <h3>"Scores"</h3>{stat::facts(of)} }
     });
     let result_file = match view.track {
@@ -156,7 +210,10 @@ fn facts(view: &AttemptView) -> AnyView {
 
 fn patch(view: &AttemptView) -> AnyView {
     if view.diff.is_empty() {
-        return notice::empty("The patch is empty.", "The attempt changed nothing, and so counts as not passed.");
+        return notice::empty(
+            "The patch is empty.",
+            "The attempt changed nothing, and so counts as not passed.",
+        );
     }
     diff::diff(&view.diff, view.diff_left_out)
 }
@@ -182,7 +239,12 @@ fn diagnosis(d: &Diagnosis, view: &AttemptView) -> AnyView {
         .collect();
     let rest = d.buggy_blocks.len().saturating_sub(200);
     let rest = (rest > 0).then(|| view! { <p class="remark">{format!("{rest} more blocks are in ")}<a href=format!("/attempts/{}/diagnosis.json", view.id)>"the download"</a>"."</p> });
-    let none = d.buggy_blocks.is_empty().then(|| notice::empty("No block is named.", "An empty list is valid, and covers nothing."));
+    let none = d.buggy_blocks.is_empty().then(|| {
+        notice::empty(
+            "No block is named.",
+            "An empty list is valid, and covers nothing.",
+        )
+    });
     view! {
         <p class="prose">{d.bug_cause_description.clone()}</p>
         <h3>"Suspected blocks"</h3>
@@ -228,7 +290,7 @@ fn stages(r: &RepairResult) -> AnyView {
         })
         .collect();
     view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="Stages">
+        <div class="scroll" tabindex="0" role="region" aria-label="Stages in order">
             <table class="data stages">
                 <thead>
                     <tr>

@@ -32,9 +32,15 @@ pub fn Route() -> impl IntoView {
 /// What a track measures, in one sentence.
 pub const fn question(track: Track) -> &'static str {
     match track {
-        Track::Repair => "Which agents mend bugs that span processes. Pass rate by hidden oracle, from the symptom only and with a debug context.",
-        Track::Diagnosis => "Which agents find the code that causes a failure. Share of the labelled root-cause blocks that a diagnosis covers, mean over its attempts.",
-        Track::Recovery => "Which agents mend at the second try what they missed at the first, given a diagnosis of that failure.",
+        Track::Repair => {
+            "Which agents mend bugs that span processes. Pass rate by hidden oracle, from the symptom only and with a debug context."
+        }
+        Track::Diagnosis => {
+            "Which agents find the code that causes a failure. Share of the labelled root-cause blocks that a diagnosis covers, mean over its attempts."
+        }
+        Track::Recovery => {
+            "Which agents mend at the second try what they missed at the first, given a diagnosis of that failure."
+        }
     }
 }
 
@@ -45,7 +51,8 @@ pub fn page(view: &BoardView, figures: &[FigureView], asked: &BoardQuery) -> Any
         .into_iter()
         .map(|t| {
             let current = (t == track).then_some("page");
-            view! { <li><a href=format!("/board/{t}") aria-current=current>{t.title()}</a></li> }.into_any()
+            view! { <li><a href=format!("/board/{t}") aria-current=current>{t.title()}</a></li> }
+                .into_any()
         })
         .collect();
     let figures: Vec<AnyView> = figures.iter().map(figure::figure).collect();
@@ -74,12 +81,27 @@ fn filters(view: &BoardView, asked: &BoardQuery) -> AnyView {
     let releases: Vec<Choice> = view
         .releases
         .iter()
-        .map(|r| Choice { key: r.to_string(), label: r.to_string(), cases: 0 })
+        .map(|r| Choice {
+            key: r.to_string(),
+            label: r.to_string(),
+            cases: 0,
+        })
         .collect();
-    let all = Choice { key: String::new(), label: "all cases".to_owned(), cases: 0 };
-    let slices: Vec<Choice> = std::iter::once(all).chain(view.slices.iter().cloned()).collect();
-    let filtered = asked.slice.is_some() || asked.agent.is_some() || asked.model.is_some() || asked.open_weights;
-    let clear = filtered.then(|| view! { <a class="clear" href=format!("/board/{track}") data-swap="board">"Clear"</a> });
+    let all = Choice {
+        key: String::new(),
+        label: "all cases".to_owned(),
+        cases: 0,
+    };
+    let slices: Vec<Choice> = std::iter::once(all)
+        .chain(view.slices.iter().cloned())
+        .collect();
+    let filtered = asked.slice.is_some()
+        || asked.agent.is_some()
+        || asked.model.is_some()
+        || asked.open_weights;
+    let clear = filtered.then(
+        || view! { <a class="clear" href=format!("/board/{track}") data-swap="board">"Clear"</a> },
+    );
     let downloads = query::board_string(asked);
     let link = |format: &str| query::href(&format!("/board/{track}.{format}"), &downloads);
     // The permalink names release and subset even where the address leaves them
@@ -118,8 +140,13 @@ fn select(name: &'static str, label: &'static str, of: &[Choice], chosen: &str) 
     let options: Vec<AnyView> = of
         .iter()
         .map(|c| {
-            let words = if c.cases > 0 { format!("{} ({})", c.label, c.cases) } else { c.label.clone() };
-            view! { <option value=c.key.clone() selected=c.key == chosen>{words}</option> }.into_any()
+            let words = if c.cases > 0 {
+                format!("{} ({})", c.label, c.cases)
+            } else {
+                c.label.clone()
+            };
+            view! { <option value=c.key.clone() selected=c.key == chosen>{words}</option> }
+                .into_any()
         })
         .collect();
     view! {
@@ -140,16 +167,30 @@ pub fn table(view: &BoardView, asked: &BoardQuery) -> AnyView {
     if view.rows.is_empty() {
         let filtered = asked.agent.is_some() || asked.model.is_some() || asked.open_weights;
         return if filtered {
-            notice::empty("No configuration fits these filters.", view! { <a href=format!("/board/{}", view.track) data-swap="board">"Show all of them"</a> })
+            notice::empty(
+                "No configuration fits these filters.",
+                view! { <a href=format!("/board/{}", view.track) data-swap="board">"Show all of them"</a> },
+            )
         } else {
-            notice::empty("Published configurations stand here, best first.", view! { "None is published in this release and subset yet. "<a href="/submit">"Submit a bundle"</a>", or read "<a href="/docs/submit">"how to"</a>"." })
+            notice::empty(
+                "Published configurations stand here, best first.",
+                view! { "None is published in this release and subset yet. "<a href="/submit">"Submit a bundle"</a>", or read "<a href="/docs/submit">"how to"</a>"." },
+            )
         };
     }
     let scales = Scales::of(view);
     let path = format!("/board/{}", view.track);
     let rank = {
-        let order = asked.sort.is_none().then_some(if asked.reverse { "descending" } else { "ascending" });
-        let next = BoardQuery { sort: None, reverse: order == Some("ascending"), ..asked.clone() };
+        let order = asked.sort.is_none().then_some(if asked.reverse {
+            "descending"
+        } else {
+            "ascending"
+        });
+        let next = BoardQuery {
+            sort: None,
+            reverse: order == Some("ascending"),
+            ..asked.clone()
+        };
         sort_head(SortHead {
             title: "#".to_owned(),
             unit: String::new(),
@@ -159,8 +200,16 @@ pub fn table(view: &BoardView, asked: &BoardQuery) -> AnyView {
             class: "rank",
         })
     };
-    let heads: Vec<AnyView> = view.columns.iter().map(|c| head(c, view, asked, &path)).collect();
-    let rows: Vec<AnyView> = view.rows.iter().map(|r| board_row::row(r, view, &scales)).collect();
+    let heads: Vec<AnyView> = view
+        .columns
+        .iter()
+        .map(|c| head(c, view, asked, &path))
+        .collect();
+    let rows: Vec<AnyView> = view
+        .rows
+        .iter()
+        .map(|r| board_row::row(r, view, &scales))
+        .collect();
     let n_rows = format::counted(view.rows.len() as u64, "configuration", "configurations");
     view! {
         <div class="board-scroll">
@@ -188,7 +237,11 @@ fn head(c: &Column, view: &BoardView, asked: &BoardQuery, path: &str) -> AnyView
         reverse: sorted && !asked.reverse,
         ..asked.clone()
     };
-    let order = sorted.then_some(if c.descending == asked.reverse { "ascending" } else { "descending" });
+    let order = sorted.then_some(if c.descending == asked.reverse {
+        "ascending"
+    } else {
+        "descending"
+    });
     sort_head(SortHead {
         title: c.title.clone(),
         unit: c.unit.clone(),
@@ -205,7 +258,11 @@ fn under(view: &BoardView, n_rows: &str) -> AnyView {
         .columns
         .iter()
         .map(|c| {
-            let name = if c.unit.is_empty() { c.title.clone() } else { format!("{}, {}", c.title, c.unit) };
+            let name = if c.unit.is_empty() {
+                c.title.clone()
+            } else {
+                format!("{}, {}", c.title, c.unit)
+            };
             view! { <div><dt>{name}</dt><dd>{c.help.clone()}</dd></div> }.into_any()
         })
         .collect();

@@ -2,7 +2,7 @@
 //! leaves out, how it stands against other rows, and its result on every case.
 
 use faultboard_domain::Track;
-use faultboard_domain::view::{BoardRow, BoardView, CaseCell};
+use faultboard_domain::view::{BoardRow, BoardView, CaseCell, Spending};
 use leptos::prelude::*;
 
 use crate::components::{glyph, interval, when};
@@ -35,7 +35,11 @@ impl Scales {
         let decimals = ["steps", "first-edit", "lines"]
             .into_iter()
             .map(|key| {
-                let broken = view.rows.iter().filter_map(|r| r.value(key)).any(|v| v.fract() != 0.0);
+                let broken = view
+                    .rows
+                    .iter()
+                    .filter_map(|r| r.value(key))
+                    .any(|v| v.fract() != 0.0);
                 (key, usize::from(broken))
             })
             .collect();
@@ -43,7 +47,10 @@ impl Scales {
     }
 
     fn decimals(&self, key: &str) -> usize {
-        self.decimals.iter().find(|(k, _)| *k == key).map_or(1, |(_, d)| *d)
+        self.decimals
+            .iter()
+            .find(|(k, _)| *k == key)
+            .map_or(1, |(_, d)| *d)
     }
 }
 
@@ -80,7 +87,9 @@ pub fn row(r: &BoardRow, view: &BoardView, scales: &Scales) -> AnyView {
         })
         .collect();
     let span = (view.columns.len() + 2).to_string();
-    let open_weights = r.open_weights.then(|| view! { <span class="tag">"open weights"</span> });
+    let open_weights = r
+        .open_weights
+        .then(|| view! { <span class="tag">"open weights"</span> });
     let flags = (r.flagged > 0).then(|| {
         view! { <span class="tag warn">{format::counted(u64::from(r.flagged), "attempt set aside", "attempts set aside")}</span> }
     });
@@ -164,6 +173,23 @@ fn standing(r: &BoardRow) -> AnyView {
             k.beaten_by
         )
     });
+    let spent = r.repair.as_ref().and_then(|c| {
+        let part = |name: &str, s: &Option<Spending>| {
+            let s = s.as_ref()?;
+            let cost = s.cost.map(|v| format!("{} USD", format::usd(v)));
+            let steps = s.steps.map(|v| format!("{} steps", format::number(v, 1)));
+            let told: Vec<String> = [cost, steps].into_iter().flatten().collect();
+            (!told.is_empty()).then(|| format!("{name} {}", told.join(", ")))
+        };
+        let told: Vec<String> = [
+            part("symptom only", &c.symptom_spent),
+            part("with context", &c.context_spent),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        (!told.is_empty()).then(|| view! { <p>"Spent per attempt: "{told.join("; ")}"."</p> })
+    });
     let missing = (!r.unscored_cases.is_empty()).then(|| {
         let ids: Vec<String> = r.unscored_cases.iter().map(ToString::to_string).collect();
         view! { <p>"Not scored: "{ids.join(", ")}"."</p> }
@@ -175,6 +201,7 @@ fn standing(r: &BoardRow) -> AnyView {
     view! {
         <div class="standing">
             <p>{against}</p>
+            {spent}
             {missing}
             <p>
                 "Handed in by "{by}", published "{when::date(r.published)}". "
@@ -196,28 +223,61 @@ fn per_case(r: &BoardRow, view: &BoardView) -> AnyView {
     let items: Vec<AnyView> = r
         .per_case
         .iter()
-        .map(|c| if view.track == Track::Diagnosis { coverage_item(c) } else { pair_item(c) })
+        .map(|c| {
+            if view.track == Track::Diagnosis {
+                coverage_item(c)
+            } else {
+                pair_item(c)
+            }
+        })
         .collect();
     view! { <ul class="per-case" aria-label="Results per case">{items}</ul> }.into_any()
 }
 
 fn pair_item(c: &CaseCell) -> AnyView {
     let (id, words) = glyph::pair(c.symptom, c.context);
-    let rate = |v: Option<f64>| v.map_or_else(|| "\u{2013}".to_owned(), |v| format!("{:.0}", v * 100.0));
+    let rate =
+        |v: Option<f64>| v.map_or_else(|| "\u{2013}".to_owned(), |v| format!("{:.0}", v * 100.0));
     let figures = format!("{} \u{2192} {}", rate(c.symptom), rate(c.context));
-    let said = format!("{}: {words}, {} % symptom only, {} % with context", c.case, rate(c.symptom), rate(c.context));
+    let said = format!(
+        "{}: {words}, {} % symptom only, {} % with context",
+        c.case,
+        rate(c.symptom),
+        rate(c.context)
+    );
     item(c, id, words, said, figures)
 }
 
 fn coverage_item(c: &CaseCell) -> AnyView {
     let Some(v) = c.coverage else {
-        return item(c, "missing", "no result", format!("{}: no result", c.case), "\u{2013}".to_owned());
+        return item(
+            c,
+            "missing",
+            "no result",
+            format!("{}: no result", c.case),
+            "\u{2013}".to_owned(),
+        );
     };
-    item(c, glyph::covered(v), "block coverage, %", format!("{}: block coverage {} %", c.case, format::percent(v)), format::percent(v))
+    item(
+        c,
+        glyph::covered(v),
+        "block coverage, %",
+        format!("{}: block coverage {} %", c.case, format::percent(v)),
+        format::percent(v),
+    )
 }
 
-fn item(c: &CaseCell, id: &'static str, words: &'static str, said: String, figures: String) -> AnyView {
-    let href = c.attempts.first().map_or_else(|| format!("/cases/{}", c.case), |a| format!("/attempts/{a}"));
+fn item(
+    c: &CaseCell,
+    id: &'static str,
+    words: &'static str,
+    said: String,
+    figures: String,
+) -> AnyView {
+    let href = c.attempts.first().map_or_else(
+        || format!("/cases/{}", c.case),
+        |a| format!("/attempts/{a}"),
+    );
     view! {
         <li>
             <a class="case-cell" href=href title=said>

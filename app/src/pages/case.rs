@@ -28,17 +28,29 @@ pub fn Route() -> impl IntoView {
 /// The page.
 pub fn page(view: &CaseView) -> AnyView {
     let c = &view.case;
-    let beside = |id: &Option<CaseId>| id.as_ref().map(|id| (format!("/cases/{id}"), id.to_string()));
+    let beside = |id: &Option<CaseId>| {
+        id.as_ref()
+            .map(|id| (format!("/cases/{id}"), id.to_string()))
+    };
     let evidence: Vec<AnyView> = view.evidence.iter().map(piece).collect();
     let evidence = if evidence.is_empty() {
         notice::empty("Debug context stands here.", "This case ships none.")
     } else {
         view! { <p class="remark">"The default context bundle, given to attempts with context beside the symptom."</p>{evidence} }.into_any()
     };
-    let repair = (!view.repair.is_empty()).then(|| section("repair", "Repair outcomes", repair(&view.repair)));
-    let diagnosis = (!view.diagnosis.is_empty()).then(|| section("coverage", "Diagnosis coverage", diagnosis(&view.diagnosis)));
+    let repair = (!view.repair.is_empty())
+        .then(|| section("repair", "Repair outcomes", repair(&view.repair)));
+    let diagnosis = (!view.diagnosis.is_empty())
+        .then(|| section("coverage", "Diagnosis coverage", diagnosis(&view.diagnosis)));
     let nobody = (view.repair.is_empty() && view.diagnosis.is_empty()).then(|| {
-        section("outcomes", "Outcomes", notice::empty("Every published configuration's outcomes stand here.", "None has attempted this case yet."))
+        section(
+            "outcomes",
+            "Outcomes",
+            notice::empty(
+                "Every published configuration's outcomes stand here.",
+                "None has attempted this case yet.",
+            ),
+        )
     });
     view! {
         {title(format!("{}: {}", c.id, c.title))}
@@ -53,13 +65,13 @@ pub fn page(view: &CaseView) -> AnyView {
                 <div class="main-column">
                     // These texts were rendered from the case's own files by the
                     // use case, which drops every tag and address it doesn't know.
-                    {section("symptom", "Symptom", view! { <div class="prose" inner_html=view.symptom_html.clone()></div> }.into_any())}
+                    {section("symptom", "Symptom", view! { <div class="prose case-text" inner_html=view.symptom_html.clone()></div> }.into_any())}
                     {section("evidence", "Debug context", evidence)}
                     {repair}
                     {diagnosis}
                     {nobody}
-                    {section("reproduce", "How to reproduce it", view! { <div class="prose" inner_html=view.reproduce_html.clone()></div> }.into_any())}
-                    {section("verification", "What counts as PASS and FAIL", view! { <div class="prose" inner_html=view.verification_html.clone()></div> }.into_any())}
+                    {section("reproduce", "How to reproduce it", view! { <div class="prose case-text" inner_html=view.reproduce_html.clone()></div> }.into_any())}
+                    {section("verification", "What counts as PASS and FAIL", view! { <div class="prose case-text" inner_html=view.verification_html.clone()></div> }.into_any())}
                 </div>
                 <aside class="side-column">{section("facts", "Facts", facts(view))}</aside>
             </div>
@@ -72,7 +84,7 @@ fn piece(e: &EvidenceView) -> AnyView {
     view! {
         <details class="more evidence" open=true>
             <summary><code>{e.name.clone()}</code>" "<span class="remark num">{format!("about {} tokens", format::count(u64::from(e.tokens)))}</span></summary>
-            <div class="prose" inner_html=e.html.clone()></div>
+            <div class="prose case-text" inner_html=e.html.clone()></div>
         </details>
     }
     .into_any()

@@ -21,10 +21,16 @@ pub fn Route() -> impl IntoView {
 pub fn page(view: &CasesView) -> AnyView {
     let rows: Vec<AnyView> = view.cases.iter().map(line).collect();
     let facts = view.release.as_ref().map(|r| {
-        format!("release {r} · {}", format::counted(view.cases.len() as u64, "case", "cases"))
+        format!(
+            "release {r} · {}",
+            format::counted(view.cases.len() as u64, "case", "cases")
+        )
     });
     let content = if rows.is_empty() {
-        notice::empty("The cases of the newest release stand here.", "This site has no release yet; an operator imports one.")
+        notice::empty(
+            "The cases of the newest release stand here.",
+            "This site has no release yet; an operator imports one.",
+        )
     } else {
         view! {
             <table class="data cases">
@@ -62,7 +68,9 @@ fn line(l: &CaseLine) -> AnyView {
     let rate = |v: Option<f64>, track: Track| match v {
         Some(v) => view! { <span class="num">{format::percent(v)}</span> }.into_any(),
         None if c.tracks.contains(&track) => interval::unknown(),
-        None => view! { <span class="unknown" title="not in this track">"\u{2013}"</span> }.into_any(),
+        None => {
+            view! { <span class="unknown" title="not in this track">"\u{2013}"</span> }.into_any()
+        }
     };
     let proof = match &l.proof {
         Some(p) => view! { <span class="proof-short" data-good=holds(p).to_string() title=sentence(p)>{format!("{} of {}", p.reference_passed, p.reference_runs)}</span> }.into_any(),

@@ -36,9 +36,11 @@ pub fn refusal(e: &PortalError) -> AnyView {
 
 /// An error page: its status, head, sentence and what to do next.
 pub fn page(status: u16, head: &'static str, message: String, next: AnyView) -> AnyView {
-    let id = use_context::<RequestId>().filter(|r| !r.0.is_empty()).map(|r| {
-        view! { <p class="remark">"Request id "<code>{r.0}</code></p> }
-    });
+    let id = use_context::<RequestId>()
+        .filter(|r| !r.0.is_empty())
+        .map(|r| {
+            view! { <p class="remark">"Request id "<code>{r.0}</code></p> }
+        });
     view! {
         {title(head)}
         <div class="page narrow error-page">

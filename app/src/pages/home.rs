@@ -21,7 +21,10 @@ pub fn Route() -> impl IntoView {
 /// The page.
 pub fn page(view: &HomeView) -> AnyView {
     let boards: Vec<AnyView> = view.boards.iter().map(top).collect();
-    let release = view.release.as_ref().map_or_else(|| "none yet".to_owned(), ToString::to_string);
+    let release = view
+        .release
+        .as_ref()
+        .map_or_else(|| "none yet".to_owned(), ToString::to_string);
     view! {
         {title("")}
         <div class="page">
@@ -113,11 +116,17 @@ fn top(board: &BoardView) -> AnyView {
 /// A list of public changes.
 pub fn changes(of: &[ChangeView]) -> AnyView {
     if of.is_empty() {
-        return notice::empty("Publications, corrections and new releases are listed here.", "Nothing has changed yet.");
+        return notice::empty(
+            "Publications, corrections and new releases are listed here.",
+            "Nothing has changed yet.",
+        );
     }
     let items: Vec<AnyView> = of
         .iter()
-        .map(|c| view! { <li>{when::when(c.at)}<a href=c.href.clone()>{c.text.clone()}</a></li> }.into_any())
+        .map(|c| {
+            view! { <li>{when::when(c.at)}<a href=c.href.clone()>{c.text.clone()}</a></li> }
+                .into_any()
+        })
         .collect();
     view! { <ol class="changes">{items}</ol> }.into_any()
 }

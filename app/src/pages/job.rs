@@ -26,9 +26,8 @@ pub fn Route() -> impl IntoView {
 /// The page.
 pub fn page(view: &JobDetail) -> AnyView {
     let j = &view.job;
-    let follows = matches!(j.state, JobState::Queued | JobState::Running).then(|| {
-        view! { <LiveLog from=format!("/admin/jobs/{}/events", j.id) into="log".to_owned()/> }
-    });
+    let working = matches!(j.state, JobState::Queued | JobState::Running);
+    let follows = working.then(|| view! { <LiveLog id=j.id.0/> });
     let error = (!j.last_error.is_empty())
         .then(|| notice::remark("bad", view! { <p>{j.last_error.clone()}</p> }));
     let mut facts = vec![
@@ -44,15 +43,21 @@ pub fn page(view: &JobDetail) -> AnyView {
         facts.push(stat::fact("lease until", when::instant(t)));
     }
     if let Some(s) = &j.submission {
-        facts.push(stat::fact("submission", view! { <a href=format!("/submissions/{s}")>{s.to_string()}</a> }));
+        facts.push(stat::fact(
+            "submission",
+            view! { <a href=format!("/submissions/{s}")>{s.to_string()}</a> },
+        ));
     }
     if let Some(a) = &j.attempt {
-        facts.push(stat::fact("attempt", view! { <a href=format!("/attempts/{a}")>{a.to_string()}</a> }));
+        facts.push(stat::fact(
+            "attempt",
+            view! { <a href=format!("/attempts/{a}")>{a.to_string()}</a> },
+        ));
     }
     view! {
         {title(format!("Job {}", j.id))}
         {follows}
-        <div class="page">
+        <div class="page" id="job" data-settled=(!working).then_some("")>
             <p class="kicker"><a href="/admin">"Admin"</a>" \u{b7} "<a href="/admin/queue">"Queue"</a></p>
             <div class="head-row">
                 <h1>{format!("Job {}", j.id)}</h1>
@@ -62,7 +67,7 @@ pub fn page(view: &JobDetail) -> AnyView {
             {error}
             {stat::facts(facts)}
             <h2>"Log"</h2>
-            <pre class="log-text" id="log" tabindex="0" aria-label="Log">{view.log.clone()}</pre>
+            <pre class="log-text" id="log" data-keep-scroll="" tabindex="0" aria-label="Log">{view.log.clone()}</pre>
         </div>
     }
     .into_any()

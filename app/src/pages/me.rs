@@ -36,7 +36,10 @@ pub fn page(view: &MeView, secret: Option<&str>) -> AnyView {
     });
     let tokens: Vec<AnyView> = view.tokens.iter().map(token).collect();
     let tokens = if tokens.is_empty() {
-        notice::empty("Your tokens appear here.", "A token lets the command line upload and ask for you.")
+        notice::empty(
+            "Your tokens appear here.",
+            "A token lets the command line upload and ask for you.",
+        )
     } else {
         view! {
             <table class="data tokens">
@@ -51,7 +54,10 @@ pub fn page(view: &MeView, secret: Option<&str>) -> AnyView {
         <div class="page">
             <div class="head-row">
                 <div><p class="kicker">{format!("{} \u{b7} {}", view.email, view.role.as_str())}</p><h1>{view.name.clone()}</h1></div>
-                <a class="button primary" href="/submit">"Submit a bundle"</a>
+                <div class="actions">
+                    <a class="button primary" href="/submit">"Submit a bundle"</a>
+                    {field::post_button("/sign-out".to_owned(), "Sign out", "plain")}
+                </div>
             </div>
             <div class="columns">
                 <div class="main-column">

@@ -22,17 +22,27 @@ pub mod submission_parts;
 pub mod submit;
 pub mod trace;
 
+#[cfg(test)]
+mod tests;
+
 use leptos::prelude::*;
 use leptos_router::hooks::{use_location, use_params_map};
 
 /// A parameter of the present address.
 fn param(name: &str) -> String {
-    use_params_map().get_untracked().get(name).unwrap_or_default()
+    use_params_map()
+        .get_untracked()
+        .get(name)
+        .unwrap_or_default()
 }
 
 /// The query string of the present address, without its `?`.
 fn query_string() -> String {
-    use_location().search.get_untracked().trim_start_matches('?').to_owned()
+    use_location()
+        .search
+        .get_untracked()
+        .trim_start_matches('?')
+        .to_owned()
 }
 
 /// The path of the present address with its query string.

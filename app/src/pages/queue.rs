@@ -22,7 +22,10 @@ pub fn Route() -> impl IntoView {
 /// The page.
 pub fn page(view: &QueueView) -> AnyView {
     let content = if view.jobs.is_empty() {
-        notice::empty("Jobs stand here, running ones first.", "None has been made yet: a submission makes them.")
+        notice::empty(
+            "Jobs stand here, running ones first.",
+            "None has been made yet: a submission makes them.",
+        )
     } else {
         table(&view.jobs, true)
     };
@@ -77,11 +80,16 @@ pub fn table(jobs: &[JobView], act: bool) -> AnyView {
 
 fn line(j: &JobView, act: bool) -> AnyView {
     let subject = match (&j.attempt, &j.submission) {
-        (Some(a), _) => view! { <a href=format!("/attempts/{a}")>{j.subject.clone()}</a> }.into_any(),
-        (None, Some(s)) => view! { <a href=format!("/submissions/{s}")>{j.subject.clone()}</a> }.into_any(),
+        (Some(a), _) => {
+            view! { <a href=format!("/attempts/{a}")>{j.subject.clone()}</a> }.into_any()
+        }
+        (None, Some(s)) => {
+            view! { <a href=format!("/submissions/{s}")>{j.subject.clone()}</a> }.into_any()
+        }
         (None, None) => j.subject.clone().into_any(),
     };
-    let error = (!j.last_error.is_empty()).then(|| view! { <p class="job-error">{j.last_error.clone()}</p> });
+    let error = (!j.last_error.is_empty())
+        .then(|| view! { <p class="job-error">{j.last_error.clone()}</p> });
     view! {
         <tr data-row=j.id.to_string()>
             <td class="fig num"><a href=format!("/admin/jobs/{}", j.id)>{j.id.to_string()}</a></td>
@@ -100,7 +108,10 @@ fn line(j: &JobView, act: bool) -> AnyView {
 pub fn actions(j: &JobView) -> AnyView {
     let retry = matches!(j.state, JobState::Parked | JobState::Cancelled)
         .then(|| field::post_button(format!("/admin/jobs/{}/retry", j.id), "Retry", "plain"));
-    let cancel = matches!(j.state, JobState::Queued | JobState::Running | JobState::Parked)
-        .then(|| field::post_button(format!("/admin/jobs/{}/cancel", j.id), "Cancel", "bad"));
+    let cancel = matches!(
+        j.state,
+        JobState::Queued | JobState::Running | JobState::Parked
+    )
+    .then(|| field::post_button(format!("/admin/jobs/{}/cancel", j.id), "Cancel", "bad"));
     view! { <div class="actions tight">{retry}{cancel}</div> }.into_any()
 }

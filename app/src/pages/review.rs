@@ -21,7 +21,11 @@ pub fn Route() -> impl IntoView {
     data::load(
         move |portal, actor| async move {
             let view = portal.submission(&actor, &id).await?;
-            if view.is_maintainer { Ok(view) } else { Err(PortalError::Forbidden) }
+            if view.is_maintainer {
+                Ok(view)
+            } else {
+                Err(PortalError::Forbidden)
+            }
         },
         |view| page(&view),
     )
@@ -29,14 +33,23 @@ pub fn Route() -> impl IntoView {
 
 /// The page.
 pub fn page(view: &SubmissionView) -> AnyView {
-    let public = view! { <a class="button" href=format!("/submissions/{}", view.id)>"Its page"</a> }.into_any();
+    let public =
+        view! { <a class="button" href=format!("/submissions/{}", view.id)>"Its page"</a> }
+            .into_any();
     let hits = if view.findings.is_empty() {
-        notice::empty("Leak hits stand here in their context.", "The guards found none in this submission.")
+        notice::empty(
+            "Leak hits stand here in their context.",
+            "The guards found none in this submission.",
+        )
     } else {
         findings::findings(&view.findings, true)
     };
     let revisions = (!view.revisions.is_empty()).then(|| {
-        section("revisions", "Score revisions", parts::revisions(&view.revisions, Some("/admin/revisions")))
+        section(
+            "revisions",
+            "Score revisions",
+            parts::revisions(&view.revisions, Some("/admin/revisions")),
+        )
     });
     view! {
         {title(format!("Review: {}", submission::name(view)))}
@@ -51,7 +64,7 @@ pub fn page(view: &SubmissionView) -> AnyView {
                     {section("hits", "Leak hits", hits)}
                     {revisions}
                 </div>
-                <aside class="side-column">{section("decide", "Decide", decisions(view))}</aside>
+                <aside class="side-column" aria-label="Decisions">{section("decide", "Decide", decisions(view))}</aside>
             </div>
             {submission::body(&SubmissionView { findings: Vec::new(), revisions: Vec::new(), ..view.clone() })}
         </div>
@@ -61,17 +74,41 @@ pub fn page(view: &SubmissionView) -> AnyView {
 
 /// What a reviewer looks at, with what the platform already knows.
 fn checklist(view: &SubmissionView) -> AnyView {
-    let open = view.findings.iter().filter(|f| f.disposition == Disposition::Open).count();
-    let confirmed = view.findings.iter().filter(|f| f.disposition == Disposition::Confirmed).count();
-    let parked = view.live.attempts.iter().filter(|a| a.status == AttemptStatus::Parked).count();
+    let open = view
+        .findings
+        .iter()
+        .filter(|f| f.disposition == Disposition::Open)
+        .count();
+    let confirmed = view
+        .findings
+        .iter()
+        .filter(|f| f.disposition == Disposition::Confirmed)
+        .count();
+    let parked = view
+        .live
+        .attempts
+        .iter()
+        .filter(|a| a.status == AttemptStatus::Parked)
+        .count();
     let unscored = view.row.as_ref().map_or(0, |r| r.unscored_cases.len());
     let declared = view.metadata.as_ref().is_some_and(|m| {
-        m.declarations.no_original_issues && m.declarations.no_fixes && m.declarations.no_benchmark_access
+        m.declarations.no_original_issues
+            && m.declarations.no_fixes
+            && m.declarations.no_benchmark_access
     });
     let known = [
-        (open == 0, format!("every leak hit is decided ({open} open, {confirmed} confirmed)")),
-        (parked == 0, format!("no attempt is parked ({parked} parked)")),
-        (view.row.is_some() && unscored == 0, format!("every case has a score ({unscored} without)")),
+        (
+            open == 0,
+            format!("every leak hit is decided ({open} open, {confirmed} confirmed)"),
+        ),
+        (
+            parked == 0,
+            format!("no attempt is parked ({parked} parked)"),
+        ),
+        (
+            view.row.is_some() && unscored == 0,
+            format!("every case has a score ({unscored} without)"),
+        ),
         (declared, "every declaration is made".to_owned()),
     ];
     let items: Vec<AnyView> = known
@@ -92,22 +129,47 @@ fn decisions(view: &SubmissionView) -> AnyView {
     use SubmissionState as S;
     let base = format!("/admin/submissions/{}", view.id);
     let form = |deed: &str, label, button, tone, required| {
-        field::reasoned(format!("{base}/{deed}"), "note", label, button, tone, required)
+        field::reasoned(
+            format!("{base}/{deed}"),
+            "note",
+            label,
+            button,
+            tone,
+            required,
+        )
     };
     let resume = (view.state == S::Flagged).then(|| {
-        let open = view.findings.iter().any(|f| f.disposition == Disposition::Open);
+        let open = view
+            .findings
+            .iter()
+            .any(|f| f.disposition == Disposition::Open);
         if open {
-            view! { <p class="remark">"Decide every hit first; then scoring can go on."</p> }.into_any()
+            view! { <p class="remark">"Decide every hit first; then scoring can go on."</p> }
+                .into_any()
         } else {
             field::post_button(format!("{base}/resume"), "Go on to scoring", "primary")
         }
     });
-    let review = (view.state == S::Scored).then(|| form("review", "Note", "Take into review", "primary", false));
-    let publish = (view.state == S::InReview).then(|| form("publish", "Note, shown in the timeline", "Publish", "primary", false));
-    let reject = view
-        .state
-        .may_become(S::Rejected)
-        .then(|| form("reject", "Reason, shown to the owner", "Reject", "bad", true));
+    let review = (view.state == S::Scored)
+        .then(|| form("review", "Note", "Take into review", "primary", false));
+    let publish = (view.state == S::InReview).then(|| {
+        form(
+            "publish",
+            "Note, shown in the timeline",
+            "Publish",
+            "primary",
+            false,
+        )
+    });
+    let reject = view.state.may_become(S::Rejected).then(|| {
+        form(
+            "reject",
+            "Reason, shown to the owner",
+            "Reject",
+            "bad",
+            true,
+        )
+    });
     let scored = matches!(view.state, S::Scored | S::InReview | S::Published);
     let again = scored.then(|| {
         view! {
@@ -119,7 +181,12 @@ fn decisions(view: &SubmissionView) -> AnyView {
             </form>
         }
     });
-    let nothing = (resume.is_none() && review.is_none() && publish.is_none() && reject.is_none() && again.is_none())
-        .then(|| view! { <p class="remark">"There is nothing to decide in this state."</p> });
-    view! { <div class="decisions">{resume}{review}{publish}{again}{reject}{nothing}</div> }.into_any()
+    let nothing = (resume.is_none()
+        && review.is_none()
+        && publish.is_none()
+        && reject.is_none()
+        && again.is_none())
+    .then(|| view! { <p class="remark">"There is nothing to decide in this state."</p> });
+    view! { <div class="decisions">{resume}{review}{publish}{again}{reject}{nothing}</div> }
+        .into_any()
 }

@@ -25,7 +25,9 @@ pub fn Route() -> impl IntoView {
 
 /// The configuration's name, or the file's until the metadata is read.
 pub fn name(view: &SubmissionView) -> String {
-    view.metadata.as_ref().map_or_else(|| view.file_name.clone(), |m| m.configuration())
+    view.metadata
+        .as_ref()
+        .map_or_else(|| view.file_name.clone(), |m| m.configuration())
 }
 
 /// The page.
@@ -74,7 +76,12 @@ pub fn live(view: &SubmissionView) -> Option<AnyView> {
 /// Name, state and what it means.
 pub fn head(view: &SubmissionView, actions: AnyView) -> AnyView {
     let known = view.metadata.as_ref().map(|m| {
-        format!("{} · release {} · subset {}", m.track.title(), m.release, m.subset)
+        format!(
+            "{} · release {} · subset {}",
+            m.track.title(),
+            m.release,
+            m.subset
+        )
     });
     view! {
         <div class="head-row">
@@ -93,8 +100,10 @@ pub fn head(view: &SubmissionView, actions: AnyView) -> AnyView {
 /// Counts and estimate while attempts are scored.
 pub fn progress(view: &SubmissionView) -> Option<AnyView> {
     let l = &view.live;
-    let working = matches!(view.state, SubmissionState::Queued | SubmissionState::Scoring)
-        || view.revisions.iter().any(|r| r.state == "building");
+    let working = matches!(
+        view.state,
+        SubmissionState::Queued | SubmissionState::Scoring
+    ) || view.revisions.iter().any(|r| r.state == "building");
     (working && l.total > 0).then(|| {
         view! {
             <div class="progress">
@@ -108,9 +117,18 @@ pub fn progress(view: &SubmissionView) -> Option<AnyView> {
 
 /// Everything below the head: two columns on a wide screen.
 pub fn body(view: &SubmissionView) -> AnyView {
-    let repair = view.metadata.as_ref().is_none_or(|m| m.track == Track::Repair);
-    let scores = view.row.as_ref().map(|r| section("scores", "Scores", parts::scores(r)));
-    let report = view.report.as_ref().map(|r| section("report", "Check of the bundle", parts::report(r, &view.id)));
+    let repair = view
+        .metadata
+        .as_ref()
+        .is_none_or(|m| m.track == Track::Repair);
+    let scores = view
+        .row
+        .as_ref()
+        .map(|r| section("scores", "Scores", parts::scores(r)));
+    let report = view
+        .report
+        .as_ref()
+        .map(|r| section("report", "Check of the bundle", parts::report(r, &view.id)));
     // A rejected bundle has a report and will never have attempts.
     let no_attempts = view.state == SubmissionState::Invalid && view.live.attempts.is_empty();
     let grid = if view.live.attempts.is_empty() {
@@ -132,10 +150,20 @@ pub fn body(view: &SubmissionView) -> AnyView {
         } else {
             "A reviewer confirms or clears each of them."
         };
-        section("findings", "Leak hits", view! { <p class="remark">{intro}</p>{findings::findings(&view.findings, false)} }.into_any())
+        section(
+            "findings",
+            "Leak hits",
+            view! { <p class="remark">{intro}</p>{findings::findings(&view.findings, false)} }
+                .into_any(),
+        )
     });
-    let revisions = (!view.revisions.is_empty())
-        .then(|| section("revisions", "Score revisions", parts::revisions(&view.revisions, None)));
+    let revisions = (!view.revisions.is_empty()).then(|| {
+        section(
+            "revisions",
+            "Score revisions",
+            parts::revisions(&view.revisions, None),
+        )
+    });
     view! {
         <div class="columns">
             <div class="main-column">
@@ -145,7 +173,7 @@ pub fn body(view: &SubmissionView) -> AnyView {
                 {hits}
                 {revisions}
             </div>
-            <aside class="side-column">
+            <aside class="side-column" aria-label="About this submission">
                 {section("downloads", "Downloads", downloads(view))}
                 {section("card", "Card", parts::card(view))}
                 {section("timeline", "Timeline", timeline::timeline(&view.events, when::when))}
@@ -174,16 +202,21 @@ fn downloads(view: &SubmissionView) -> AnyView {
             <li><a href=format!("{base}/traces.tar.zst")>"All traces, tar.zst"</a></li>
         }
     });
-    let report = view.report.is_some().then(|| view! { <li><a href=format!("{base}/report.json")>"Report of the check, JSON"</a></li> });
+    let report = view.report.is_some().then(
+        || view! { <li><a href=format!("{base}/report.json")>"Report of the check, JSON"</a></li> },
+    );
     let selection = (!view.revisions.is_empty()).then(|| view! { <li><a href=format!("{base}/selection.json")>"Selection manifest, JSON"</a></li> });
-    let nothing = (traces.is_none() && report.is_none() && selection.is_none())
-        .then(|| view! { <li class="remark">"Traces and reports appear here after the check."</li> });
+    let nothing = (traces.is_none() && report.is_none() && selection.is_none()).then(
+        || view! { <li class="remark">"Traces and reports appear here after the check."</li> },
+    );
     let facts = stat::facts(vec![
         stat::fact("file", view.file_name.clone()),
         stat::fact("size", format::bytes(view.size)),
         stat::fact(
             "SHA-256",
-            view.sha256.as_deref().map_or_else(|| "not computed yet".into_any(), stat::digest),
+            view.sha256
+                .as_deref()
+                .map_or_else(|| "not computed yet".into_any(), stat::digest),
         ),
     ]);
     view! { <ul class="plain">{traces}{report}{selection}{nothing}</ul>{facts} }.into_any()

@@ -15,7 +15,8 @@ const MOST_PROBLEMS: usize = 500;
 /// What the bundle says of itself.
 pub fn card(view: &SubmissionView) -> AnyView {
     let Some(m) = &view.metadata else {
-        return view! { <p class="remark">"metadata.yaml is read during the check."</p> }.into_any();
+        return view! { <p class="remark">"metadata.yaml is read during the check."</p> }
+            .into_any();
     };
     let link = |words: String, url: Option<&String>| match url.and_then(|u| query::web_link(u)) {
         Some(href) => view! { <a href=href rel="nofollow noopener ugc">{words}</a> }.into_any(),
@@ -27,19 +28,40 @@ pub fn card(view: &SubmissionView) -> AnyView {
         None => m.model.name.clone(),
     };
     let mut facts = vec![
-        stat::fact("agent", link(format!("{} {}", m.agent.name, m.agent.version), m.agent.url.as_ref())),
+        stat::fact(
+            "agent",
+            link(
+                format!("{} {}", m.agent.name, m.agent.version),
+                m.agent.url.as_ref(),
+            ),
+        ),
         stat::fact("open source", yes(m.agent.open_source)),
         stat::fact("model", model),
-        stat::fact("provider", m.model.provider.clone().unwrap_or_else(|| "not told".to_owned())),
+        stat::fact(
+            "provider",
+            m.model
+                .provider
+                .clone()
+                .unwrap_or_else(|| "not told".to_owned()),
+        ),
         stat::fact("open weights", yes(m.model.open_weights)),
     ];
-    facts.extend(m.model.settings.iter().map(|(k, v)| stat::fact(k.clone(), v.to_string())));
-    facts.push(stat::fact("attempts per case", m.attempts_wanted().to_string()));
+    facts.extend(
+        m.model
+            .settings
+            .iter()
+            .map(|(k, v)| stat::fact(k.clone(), v.to_string())),
+    );
+    facts.push(stat::fact(
+        "attempts per case",
+        m.attempts_wanted().to_string(),
+    ));
     if let Some(b) = &m.budget {
         let parts: Vec<String> = [
             b.max_steps.map(|n| format!("{} steps", format::count(n))),
             b.max_cost_usd.map(|c| format!("{} USD", format::usd(c))),
-            b.max_minutes.map(|t| format!("{} min", format::number(t, 0))),
+            b.max_minutes
+                .map(|t| format!("{} min", format::number(t, 0))),
         ]
         .into_iter()
         .flatten()
@@ -60,7 +82,10 @@ pub fn card(view: &SubmissionView) -> AnyView {
     };
     facts.push(stat::fact("handed in by", by));
     if (view.is_owner || view.is_maintainer) && !m.submitter.contact.is_empty() {
-        facts.push(stat::fact("contact, not public", m.submitter.contact.clone()));
+        facts.push(stat::fact(
+            "contact, not public",
+            m.submitter.contact.clone(),
+        ));
     }
     if let Some(url) = &m.report_url {
         facts.push(stat::fact("report", link(url.clone(), Some(url))));
@@ -72,9 +97,20 @@ pub fn card(view: &SubmissionView) -> AnyView {
 pub fn scores(r: &BoardRow) -> AnyView {
     let mut lines: Vec<(&'static str, AnyView)> = Vec::new();
     if let Some(c) = &r.repair {
-        let n = [c.symptom, c.context].iter().flatten().map(|e| e.n).max().unwrap_or(0);
-        lines.push(("pass rate, symptom only, %", interval::rate(c.symptom.as_ref(), n)));
-        lines.push(("pass rate, with context, %", interval::rate(c.context.as_ref(), n)));
+        let n = [c.symptom, c.context]
+            .iter()
+            .flatten()
+            .map(|e| e.n)
+            .max()
+            .unwrap_or(0);
+        lines.push((
+            "pass rate, symptom only, %",
+            interval::rate(c.symptom.as_ref(), n),
+        ));
+        lines.push((
+            "pass rate, with context, %",
+            interval::rate(c.context.as_ref(), n),
+        ));
         let reach = c.lift.map_or(0.05, |d| {
             let (low, high) = d.ci95.unwrap_or((d.mean, d.mean));
             low.abs().max(high.abs()).max(0.05)
@@ -99,22 +135,48 @@ pub fn scores(r: &BoardRow) -> AnyView {
     }
     let rows: Vec<AnyView> = lines
         .into_iter()
-        .map(|(name, v)| view! { <tr><th scope="row">{name}</th><td class="fig">{v}</td></tr> }.into_any())
+        .map(|(name, v)| {
+            view! { <tr><th scope="row">{name}</th><td class="fig">{v}</td></tr> }.into_any()
+        })
         .collect();
-    let opt = |v: Option<f64>, f: fn(f64) -> String| v.map_or_else(|| format::UNKNOWN.to_owned(), f);
-    let rank = r.rank.as_ref().map_or_else(|| "not ranked".to_owned(), |k| k.label.clone());
+    let opt =
+        |v: Option<f64>, f: fn(f64) -> String| v.map_or_else(|| format::UNKNOWN.to_owned(), f);
+    let rank = r
+        .rank
+        .as_ref()
+        .map_or_else(|| "not ranked".to_owned(), |k| k.label.clone());
     let mut stats = vec![
         stat::stat("rank", rank, ""),
-        stat::stat("cost per attempt", opt(r.cost_per_attempt, format::usd), if r.cost_per_attempt.is_some() { "USD, mean" } else { "" }),
+        stat::stat(
+            "cost per attempt",
+            opt(r.cost_per_attempt, format::usd),
+            if r.cost_per_attempt.is_some() {
+                "USD, mean"
+            } else {
+                ""
+            },
+        ),
         stat::stat("tokens per attempt", opt(r.tokens_per_attempt, tokens), ""),
         stat::stat("steps", opt(r.steps, |v| format::number(v, 1)), "median"),
     ];
     if let Some(c) = &r.repair {
-        stats.push(stat::stat("first edit", opt(c.first_edit, |v| format::number(v, 1)), "step, median"));
+        stats.push(stat::stat(
+            "first edit",
+            opt(c.first_edit, |v| format::number(v, 1)),
+            "step, median",
+        ));
     }
     if let Some(d) = &r.diagnosis {
-        stats.push(stat::stat("predicted lines", opt(d.predicted_lines, |v| format::number(v, 0)), "median"));
-        stats.push(stat::stat("unstable cases", d.unstable_cases.to_string(), ""));
+        stats.push(stat::stat(
+            "predicted lines",
+            opt(d.predicted_lines, |v| format::number(v, 0)),
+            "median",
+        ));
+        stats.push(stat::stat(
+            "unstable cases",
+            d.unstable_cases.to_string(),
+            "",
+        ));
     }
     let missing = (!r.unscored_cases.is_empty()).then(|| {
         let ids: Vec<String> = r.unscored_cases.iter().map(ToString::to_string).collect();
@@ -128,7 +190,11 @@ pub fn scores(r: &BoardRow) -> AnyView {
     .into_any()
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean of counts")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a mean of counts"
+)]
 fn tokens(v: f64) -> String {
     format::tokens(v.round().max(0.0) as u64)
 }
@@ -138,8 +204,14 @@ pub fn report(r: &Report, id: &SubmissionId) -> AnyView {
     let (errors, warnings) = (r.errors(), r.warnings());
     let verdict = match (r.is_ok(), warnings) {
         (true, 0) => "Accepted: nothing was wrong.".to_owned(),
-        (true, _) => format!("Accepted, with {}.", format::counted(warnings as u64, "warning", "warnings")),
-        (false, 0) => format!("Not accepted: {}.", format::counted(errors as u64 + r.left_out, "problem", "problems")),
+        (true, _) => format!(
+            "Accepted, with {}.",
+            format::counted(warnings as u64, "warning", "warnings")
+        ),
+        (false, 0) => format!(
+            "Not accepted: {}.",
+            format::counted(errors as u64 + r.left_out, "problem", "problems")
+        ),
         (false, _) => format!(
             "Not accepted: {}, and {}.",
             format::counted(errors as u64 + r.left_out, "problem", "problems"),
@@ -150,7 +222,11 @@ pub fn report(r: &Report, id: &SubmissionId) -> AnyView {
         .counts
         .iter()
         .map(|(name, n)| {
-            let value = if name.starts_with("bytes") { format::bytes(*n) } else { format::count(*n) };
+            let value = if name.starts_with("bytes") {
+                format::bytes(*n)
+            } else {
+                format::count(*n)
+            };
             stat::fact(name.clone(), value)
         })
         .collect();
@@ -231,7 +307,11 @@ fn revision(r: &RevisionView, decide: Option<&'static str>) -> AnyView {
     let difference = match (r.state.as_str(), changed) {
         ("building", _) => "being made".to_owned(),
         (_, 0) => format!("no verdict changed, {} stayed", r.unchanged),
-        (_, n) => format!("{} changed, {} stayed", format::counted(n as u64, "verdict", "verdicts"), r.unchanged),
+        (_, n) => format!(
+            "{} changed, {} stayed",
+            format::counted(n as u64, "verdict", "verdicts"),
+            r.unchanged
+        ),
     };
     let forms = decide.filter(|_| r.state == "ready").map(|base| {
         view! {

@@ -21,7 +21,10 @@ pub fn Route() -> impl IntoView {
 pub fn page(quota: &QuotaView) -> AnyView {
     let ready = quota.used < quota.allowed;
     let full = (!ready).then(|| {
-        notice::remark("warn", view! { <p>"Today's quota is used up. "{quota.rule.clone()}</p> })
+        notice::remark(
+            "warn",
+            view! { <p>"Today's quota is used up. "{quota.rule.clone()}</p> },
+        )
     });
     view! {
         {title("Submit")}

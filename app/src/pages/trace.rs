@@ -12,21 +12,27 @@ use crate::{format, query};
 /// The three columns.
 pub fn viewer(view: &AttemptView, asked: &TraceQuery, facts: AnyView) -> AnyView {
     let steps = if view.total_steps == 0 {
-        notice::empty("This trace has no steps.", "Its bytes can be downloaded as they were handed in.")
+        notice::empty(
+            "This trace has no steps.",
+            "Its bytes can be downloaded as they were handed in.",
+        )
     } else {
         view! { {bar(view, asked)}<div class="trace-columns">{list(view, asked)}{selected(view)}</div> }.into_any()
     };
     view! {
-        <section class="viewer" aria-label="Trace">
+        <div class="viewer">
             <div class="trace-part" id="trace">{steps}</div>
-            <aside class="trace-facts">{facts}</aside>
-        </section>
+            <aside class="trace-facts" aria-label="Facts of this attempt">{facts}</aside>
+        </div>
     }
     .into_any()
 }
 
 fn address(view: &AttemptView, step: u32, q: Option<&str>) -> String {
-    query::href(&format!("/attempts/{}", view.id), &query::trace_string(step, q))
+    query::href(
+        &format!("/attempts/{}", view.id),
+        &query::trace_string(step, q),
+    )
 }
 
 /// The moves and the search.
@@ -34,11 +40,15 @@ fn bar(view: &AttemptView, asked: &TraceQuery) -> AnyView {
     let q = asked.q.as_deref();
     let at = view.selected.as_ref().map(|s| s.index);
     let last = view.total_steps.saturating_sub(1);
-    let link = |key: &'static str, words: &'static str, to: Option<u32>| match to {
+    let link = |key: &'static str, words: &'static str, to: Option<u32>| {
+        match to {
         Some(step) => view! { <a class="key-link" href=address(view, step, q) data-swap="trace" data-key=key>{words}<kbd>{key}</kbd></a> }.into_any(),
         None => view! { <span class="key-link off">{words}<kbd>{key}</kbd></span> }.into_any(),
+    }
     };
-    let hit = view.privileged.then(|| link("h", "next hit", view.next_hit));
+    let hit = view
+        .privileged
+        .then(|| link("h", "next hit", view.next_hit));
     let has_diff = !view.diff.is_empty();
     let found = q.map(|_| {
         let words = match (view.found.len(), at.and_then(|a| view.found.iter().position(|f| *f == a))) {
@@ -96,7 +106,12 @@ fn list(view: &AttemptView, asked: &TraceQuery) -> AnyView {
         .collect();
     let more = |to: u32, words: String| view! { <li class="more-steps"><a href=address(view, to, q) data-swap="trace">{words}</a></li> };
     let above = (first > 0).then(|| more(first - 1, format!("{first} steps above")));
-    let below = (last + 1 < view.total_steps).then(|| more(last + 1, format!("{} steps below", view.total_steps - last - 1)));
+    let below = (last + 1 < view.total_steps).then(|| {
+        more(
+            last + 1,
+            format!("{} steps below", view.total_steps - last - 1),
+        )
+    });
     view! {
         <ol class="steps-list" id="steps-list" data-keep-scroll="" tabindex="0" aria-label="Steps">{above}{items}{below}</ol>
     }
@@ -104,7 +119,11 @@ fn list(view: &AttemptView, asked: &TraceQuery) -> AnyView {
 }
 
 fn line(s: &StepLine, view: &AttemptView, q: Option<&str>, current: bool, dearest: f64) -> AnyView {
-    let kind = if s.kind.is_empty() { s.role.clone() } else { s.kind.clone() };
+    let kind = if s.kind.is_empty() {
+        s.role.clone()
+    } else {
+        s.kind.clone()
+    };
     let cost = s.cost.filter(|_| dearest > 0.0).map(|c| {
         let width = format!("{:.1}", (c / dearest * 40.0).clamp(0.5, 40.0));
         view! {
@@ -141,7 +160,8 @@ fn line(s: &StepLine, view: &AttemptView, q: Option<&str>, current: bool, deares
 
 fn selected(view: &AttemptView) -> AnyView {
     let Some(s) = &view.selected else {
-        return view! { <div class="step-full"><p class="remark">"Choose a step."</p></div> }.into_any();
+        return view! { <div class="step-full"><p class="remark">"Choose a step."</p></div> }
+            .into_any();
     };
     view! {
         <article class="step-full" aria-label=format!("Step {}", s.index + 1)>
@@ -158,7 +178,13 @@ fn step_head(s: &Step, total: u32) -> AnyView {
         view! { <span class="step-kind" data-kind=a.kind.as_str()>{a.kind.as_str()}</span><span class="remark">{tool}</span> }
     });
     let parts: Vec<String> = [
-        s.tokens.map(|t| format!("{} in, {} out", format::tokens(t.input), format::tokens(t.output))),
+        s.tokens.map(|t| {
+            format!(
+                "{} in, {} out",
+                format::tokens(t.input),
+                format::tokens(t.output)
+            )
+        }),
         s.cost.map(|c| format!("{} USD", format::number(c, 4))),
         s.seconds.map(format::duration),
     ]
@@ -177,8 +203,11 @@ fn step_head(s: &Step, total: u32) -> AnyView {
 }
 
 fn step_body(s: &Step, view: &AttemptView) -> AnyView {
-    let thought = (!s.thought.is_empty()).then(|| view! { <div class="thought">{s.thought.clone()}</div> });
-    let action = s.action.as_ref().map(|a| view! { <h3>"Action"</h3><pre class="command" tabindex="0">{a.command.clone()}</pre> });
+    let thought =
+        (!s.thought.is_empty()).then(|| view! { <div class="thought">{s.thought.clone()}</div> });
+    let action = s.action.as_ref().map(
+        |a| view! { <h3>"Action"</h3><pre class="command" tabindex="0">{a.command.clone()}</pre> },
+    );
     let output = s.observation.as_ref().map(|o| {
         let exit = o.exit_code.map(|c| {
             let class = if c == 0 { "exit num" } else { "exit num bad" };
@@ -192,9 +221,9 @@ fn step_body(s: &Step, view: &AttemptView) -> AnyView {
         };
         // A long output starts folded; what an agent printed is rarely read whole.
         if o.text.len() > 20_000 {
-            view! { <h3>"Output "{exit}{cut}</h3><details class="more"><summary>{format!("{} of text", format::bytes(o.text.len() as u64))}</summary>{text}</details> }.into_any()
+            view! { <h3>"Output "{exit}" "{cut}</h3><details class="more"><summary>{format!("{} of text", format::bytes(o.text.len() as u64))}</summary>{text}</details> }.into_any()
         } else {
-            view! { <h3>"Output "{exit}{cut}</h3>{text} }.into_any()
+            view! { <h3>"Output "{exit}" "{cut}</h3>{text} }.into_any()
         }
     });
     let nothing = (thought.is_none() && action.is_none() && output.is_none())

@@ -12,10 +12,26 @@ use crate::data;
 
 /// The pages: (last part of the address, head, what it tells).
 const PAGES: [(&str, &str, &str); 4] = [
-    ("submit", "How to submit", "From a folder of attempts to a row on the board, step by step."),
-    ("formats", "Formats", "The layout of a bundle, metadata.yaml, diagnosis.json, patches and traces, with a complete example."),
-    ("metrics", "Metrics", "How a pass and a coverage are decided, averaged and compared, with formulas."),
-    ("rules", "Rules", "What an agent may use, what the guards look for, and how review and corrections work."),
+    (
+        "submit",
+        "How to submit",
+        "From a folder of attempts to a row on the board, step by step.",
+    ),
+    (
+        "formats",
+        "Formats",
+        "The layout of a bundle, metadata.yaml, diagnosis.json, patches and traces, with a complete example.",
+    ),
+    (
+        "metrics",
+        "Metrics",
+        "How a pass and a coverage are decided, averaged and compared, with formulas.",
+    ),
+    (
+        "rules",
+        "Rules",
+        "What an agent may use, what the guards look for, and how review and corrections work.",
+    ),
 ];
 
 /// `/docs`.
@@ -34,7 +50,9 @@ pub fn Route() -> impl IntoView {
 pub fn index() -> AnyView {
     let items: Vec<AnyView> = PAGES
         .iter()
-        .map(|(key, head, about)| view! { <li><a href=format!("/docs/{key}")>{*head}</a><p>{*about}</p></li> }.into_any())
+        .map(|(key, head, about)| {
+            view! { <li><a href=format!("/docs/{key}")>{*head}</a><p>{*about}</p></li> }.into_any()
+        })
         .collect();
     view! {
         {title("Docs")}
@@ -60,7 +78,8 @@ pub fn page(key: &str) -> Option<AnyView> {
         .iter()
         .map(|(k, words, _)| {
             let current = (*k == key).then_some("page");
-            view! { <li><a href=format!("/docs/{k}") aria-current=current>{*words}</a></li> }.into_any()
+            view! { <li><a href=format!("/docs/{k}") aria-current=current>{*words}</a></li> }
+                .into_any()
         })
         .collect();
     Some(
