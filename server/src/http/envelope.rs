@@ -256,10 +256,10 @@ mod tests {
             .unwrap();
         let (_, stopping) = tokio::sync::watch::channel(false);
         let site = Site::new(portal, config, clock, stopping);
-        let panics = || async {
-            let secret: Option<u8> = None;
-            secret.expect("the secret is 42");
-        };
+        fn fails() {
+            std::panic::resume_unwind(Box::new("the secret is 42"))
+        }
+        let panics = || async { fails() };
         let sleeps = || tokio::time::sleep(std::time::Duration::from_secs(30));
         let router = axum::Router::new()
             .route("/panics", axum::routing::get(panics))
