@@ -1,3 +1,5 @@
+//! The streamed tar archive, read back by another implementation.
+
 use std::io::Read as _;
 use std::sync::Arc;
 

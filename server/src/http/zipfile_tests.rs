@@ -1,3 +1,5 @@
+//! The streamed zip, read back by another implementation and against the format's limits.
+
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::sync::Arc;
