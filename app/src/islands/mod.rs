@@ -16,6 +16,7 @@ pub mod region;
 pub mod theme;
 pub mod trace_keys;
 pub mod upload;
+mod upload_found;
 
 #[cfg(feature = "hydrate")]
 mod dom;

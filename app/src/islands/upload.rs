@@ -2,9 +2,10 @@
 //! a progress bar that can be paused and that outlives a reload. Without
 //! scripts the same form posts the file the plain way.
 
-use faultboard_domain::{Report, Severity};
+use faultboard_domain::Report;
 use leptos::prelude::*;
 
+use super::upload_found::found;
 use crate::format;
 
 /// Where the upload stands.
@@ -124,7 +125,7 @@ pub fn Upload(max_bytes: u64, ready: bool) -> impl IntoView {
                 </li>
                 <li class="step">
                     <h2>"See what was found"</h2>
-                    <div role="status">{move || shown.with(found)}</div>
+                    <div role="status">{move || shown.with(|s| found(s.looking, s.report.as_ref()))}</div>
                 </li>
                 <li class="step">
                     <h2>"Send"</h2>
@@ -167,55 +168,6 @@ fn unfinished_words(s: &Shown) -> Vec<AnyView> {
             .into_any()
         })
         .collect()
-}
-
-fn found(s: &Shown) -> AnyView {
-    if s.looking {
-        return view! { <p>"Looking into the file\u{2026}"</p> }.into_any();
-    }
-    let Some(report) = &s.report else {
-        return view! { <p class="remark">"A first look at the bundle appears here as soon as it is chosen; the whole check runs when it has arrived, and its report lists every problem with its fix."</p> }.into_any();
-    };
-    let counts: Vec<AnyView> = report
-        .counts
-        .iter()
-        .map(|(name, n)| {
-            let value = if name.starts_with("bytes") {
-                format::bytes(*n)
-            } else {
-                format::count(*n)
-            };
-            view! { <div><dt>{name.clone()}</dt><dd>{value}</dd></div> }.into_any()
-        })
-        .collect();
-    let problems: Vec<AnyView> = report
-        .problems
-        .iter()
-        .take(50)
-        .map(|p| {
-            let tone = if p.severity == Severity::Error { "bad" } else { "warn" };
-            let path = if p.path.is_empty() { "the bundle".to_owned() } else { p.path.clone() };
-            view! { <li data-tone=tone><code>{path}</code>" "{p.message.clone()}" "<span class="fix">{p.fix.clone()}</span></li> }.into_any()
-        })
-        .collect();
-    let more = report.problems.len().saturating_sub(50);
-    let verdict = if report.errors() > 0 {
-        format!(
-            "{} would reject this bundle. You may send it all the same: the server's report is the whole one.",
-            format::counted(report.errors() as u64, "problem", "problems")
-        )
-    } else if report.counts.is_empty() {
-        "This kind of archive can't be opened in the browser; the server checks it when it has arrived.".to_owned()
-    } else {
-        "Nothing wrong at first sight.".to_owned()
-    };
-    view! {
-        <dl class="facts">{counts}</dl>
-        <ul class="problems-short">{problems}</ul>
-        {(more > 0).then(|| view! { <p class="remark">{format!("and {more} more")}</p> })}
-        <p>{verdict}</p>
-    }
-    .into_any()
 }
 
 fn permille(s: &Shown) -> String {

@@ -17,7 +17,7 @@ pub fn refusal(e: &PortalError) -> AnyView {
         PortalError::Invalid(_) => "That request can't be understood",
         PortalError::Rejected(_) => "The bundle was not accepted",
         PortalError::Conflict(_) => "Not possible now",
-        PortalError::TooMany { .. } => "Too much for now",
+        PortalError::TooMany { .. } => "Over a limit",
         PortalError::TooLarge(_) => "Too large",
         PortalError::Internal(_) => "Something failed on our side",
     };

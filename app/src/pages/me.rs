@@ -77,7 +77,7 @@ pub fn page(view: &MeView, secret: Option<&str>) -> AnyView {
                     <section>
                         <h2>"Quota"</h2>
                         {stat::facts(vec![
-                            stat::fact("used in 24 h", format!("{} of {}", view.quota.used, view.quota.allowed)),
+                            stat::fact("used in 24 h", view.quota.told()),
                             stat::fact("largest file", format::bytes(view.quota.max_upload_bytes)),
                         ])}
                         <p class="remark">{view.quota.rule.clone()}</p>

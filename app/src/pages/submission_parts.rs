@@ -306,6 +306,7 @@ fn revision(r: &RevisionView, decide: Option<&'static str>) -> AnyView {
     });
     let difference = match (r.state.as_str(), changed) {
         ("building", _) => "being made".to_owned(),
+        (_, 0) if r.unchanged == 0 => "nothing to compare it with".to_owned(),
         (_, 0) => format!("no verdict changed, {} stayed", r.unchanged),
         (_, n) => format!(
             "{} changed, {} stayed",

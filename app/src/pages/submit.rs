@@ -19,7 +19,7 @@ pub fn Route() -> impl IntoView {
 
 /// The page.
 pub fn page(quota: &QuotaView) -> AnyView {
-    let ready = quota.used < quota.allowed;
+    let ready = quota.has_room();
     let full = (!ready).then(|| {
         notice::remark(
             "warn",
@@ -38,7 +38,7 @@ pub fn page(quota: &QuotaView) -> AnyView {
                     <section>
                         <h2>"Quota"</h2>
                         {stat::facts(vec![
-                            stat::fact("used in 24 h", format!("{} of {}", quota.used, quota.allowed)),
+                            stat::fact("used in 24 h", quota.told()),
                             stat::fact("largest file", format::bytes(quota.max_upload_bytes)),
                         ])}
                         <p class="remark">{quota.rule.clone()}</p>

@@ -277,17 +277,12 @@ impl Portal {
         let since = self.clock.now().plus_ms(-DAY_MS);
         let used =
             submissions::scorings_since(&mut *self.store.reader().await?, user, since).await?;
-        let allowed = if actor.is_maintainer() {
-            u32::MAX
-        } else {
-            self.settings.daily_scorings
-        };
-        let rule = if actor.is_maintainer() {
-            "Maintainers have no daily limit.".to_owned()
-        } else {
-            format!(
-                "Up to {allowed} completed scorings in 24 hours. Bundles that are not accepted, and failures of the platform, do not count."
-            )
+        let allowed = (!actor.is_maintainer()).then_some(self.settings.daily_scorings);
+        let rule = match allowed {
+            None => "Maintainers have no daily limit.".to_owned(),
+            Some(most) => format!(
+                "Up to {most} completed scorings in 24 hours. Bundles that are not accepted, and failures of the platform, do not count."
+            ),
         };
         Ok(QuotaView {
             used,

@@ -69,7 +69,10 @@ impl Portal {
         let quota = self.quota(actor).await?;
         let mut tx = self.store.begin().await?;
         let waiting = submissions::unsettled(&mut tx, user).await?;
-        if quota.used.saturating_add(waiting) >= quota.allowed {
+        if quota
+            .allowed
+            .is_some_and(|most| quota.used.saturating_add(waiting) >= most)
+        {
             return Err(PortalError::TooMany {
                 message: format!(
                     "{} {} scorings are done and {waiting} wait.",

@@ -6,7 +6,7 @@ use super::code;
 
 const METADATA: &str = r#"track: repair                  # repair or diagnosis
 release: "2026.1"
-subset: full                   # full, lite, tier-1, tier-2, tier-3, or one that the release defines
+subset: full                   # full, lite, tier-1, tier-2, tier-3 or a release's own
 agent:
   name: my-agent
   version: "2.2"

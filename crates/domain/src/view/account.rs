@@ -29,12 +29,27 @@ pub struct TokenView {
 pub struct QuotaView {
     /// Completed scorings in the last 24 hours.
     pub used: u32,
-    /// How many are allowed.
-    pub allowed: u32,
+    /// How many are allowed; none: no limit.
+    pub allowed: Option<u32>,
     /// The largest upload in bytes.
     pub max_upload_bytes: u64,
     /// The rule in words.
     pub rule: String,
+}
+
+impl QuotaView {
+    /// Whether another bundle may be handed in.
+    pub fn has_room(&self) -> bool {
+        self.allowed.is_none_or(|most| self.used < most)
+    }
+
+    /// `2 of 10`, or `2` without a limit.
+    pub fn told(&self) -> String {
+        match self.allowed {
+            Some(most) => format!("{} of {most}", self.used),
+            None => self.used.to_string(),
+        }
+    }
 }
 
 /// `/me`.
