@@ -82,7 +82,7 @@ pub async fn outcomes(reader: &Reader, id: &str) -> Result<BTreeMap<String, Stri
         .map(|c| {
             let text = |name: &str| c[name].as_str().unwrap_or_default().to_owned();
             let run = match &c["run"] {
-                Value::Number(n) => format!("run-{n:0>2}"),
+                Value::Number(n) => format!("run-{:02}", n.as_u64().unwrap_or_default()),
                 other => other.as_str().unwrap_or_default().to_owned(),
             };
             (
