@@ -16,14 +16,15 @@ const LOW_DISK: f64 = 0.1;
 /// `/admin`.
 #[component]
 pub fn Route() -> impl IntoView {
+    let admin = data::actor().is_admin();
     data::load(
         |portal, actor| async move { portal.admin(&actor).await },
-        |view| page(&view),
+        move |view| page(&view, admin),
     )
 }
 
-/// The page.
-pub fn page(view: &AdminView) -> AnyView {
+/// The page; `admin` says whether the reader may act on jobs and on the queue.
+pub fn page(view: &AdminView, admin: bool) -> AnyView {
     let quiet = view.to_review.is_empty()
         && view.flagged.is_empty()
         && view.hits.is_empty()
@@ -43,9 +44,9 @@ pub fn page(view: &AdminView) -> AnyView {
         )
     });
     let parked = (!view.parked.is_empty())
-        .then(|| section("parked", "Parked work", queue::table(&view.parked, true)));
+        .then(|| section("parked", "Parked work", queue::table(&view.parked, admin)));
     let stuck = (!view.stuck.is_empty())
-        .then(|| section("stuck", "Stuck work", queue::table(&view.stuck, true)));
+        .then(|| section("stuck", "Stuck work", queue::table(&view.stuck, admin)));
     let active = if view.active.is_empty() {
         notice::empty("Submissions under way stand here.", "Nothing is under way.")
     } else {
@@ -63,7 +64,7 @@ pub fn page(view: &AdminView) -> AnyView {
             {parked}
             {stuck}
             {section("active", "Under way", active)}
-            {section("machine", "Machine room", machine(view))}
+            {section("machine", "Machine room", machine(view, admin))}
         </div>
     }
     .into_any()
@@ -80,7 +81,7 @@ fn disk_warning(view: &AdminView) -> Option<AnyView> {
     })
 }
 
-fn machine(view: &AdminView) -> AnyView {
+fn machine(view: &AdminView, admin: bool) -> AnyView {
     let mut stats: Vec<AnyView> = view
         .counts
         .iter()
@@ -106,17 +107,17 @@ fn machine(view: &AdminView) -> AnyView {
         }
         .into_any()
     };
-    view! { {stat::stats(stats)}{pause(view.paused)}{workers} }.into_any()
+    view! { {stat::stats(stats)}{pause(view.paused, admin)}{workers} }.into_any()
 }
 
-/// Whether workers claim, and the button that turns it round.
-pub fn pause(paused: bool) -> AnyView {
+/// Whether workers claim, and for an administrator the button that turns it round.
+pub fn pause(paused: bool, admin: bool) -> AnyView {
     if paused {
         view! {
             <div class="actions">
                 {state::pill("paused", "warn")}
                 <span>"Workers finish what they hold and claim nothing new."</span>
-                {field::post_button("/admin/queue/resume".to_owned(), "Resume claiming", "primary")}
+                {admin.then(|| field::post_button("/admin/queue/resume".to_owned(), "Resume claiming", "primary"))}
             </div>
         }
         .into_any()
@@ -124,7 +125,7 @@ pub fn pause(paused: bool) -> AnyView {
         view! {
             <div class="actions">
                 {state::pill("claiming", "good")}
-                {field::post_button("/admin/queue/pause".to_owned(), "Pause claiming", "plain")}
+                {admin.then(|| field::post_button("/admin/queue/pause".to_owned(), "Pause claiming", "plain"))}
             </div>
         }
         .into_any()

@@ -188,6 +188,7 @@ fn facts(view: &AttemptView) -> AnyView {
         ));
         view! { <h3>"Scores"</h3>{stat::facts(of)} }
     });
+    let file_name = view.trace_name.rsplit('/').next().unwrap_or_default();
     let result_file = match view.track {
         faultboard_domain::Track::Diagnosis => ("diagnosis.json", "Diagnosis, JSON"),
         _ => ("patch.diff", "Patch"),
@@ -200,7 +201,7 @@ fn facts(view: &AttemptView) -> AnyView {
         {unread}
         <h3>"Downloads"</h3>
         <ul class="plain">
-            <li><a href=format!("{base}/trace")>{view.trace_name.clone()}</a><span class="remark num">{format::bytes(view.trace_bytes)}</span></li>
+            <li><a href=format!("{base}/trace")>{file_name.to_owned()}</a><span class="remark num">{format::bytes(view.trace_bytes)}</span></li>
             <li><a href=format!("{base}/trace.jsonl")>"Steps, JSON lines"</a></li>
             <li><a href=format!("{base}/{}", result_file.0)>{result_file.1}</a></li>
         </ul>

@@ -63,7 +63,7 @@ pub fn class_of(key: &str, track: Track) -> &'static str {
     match key {
         k if k == headline => "fig headline",
         "context" | "block" | "symptom" => "fig est-col wide",
-        "lift" | "file" => "fig est-col wide",
+        "lift" => "fig est-col wide",
         _ => "fig wide",
     }
 }
@@ -140,7 +140,7 @@ fn cell(r: &BoardRow, key: &str, unit: &str, n: u32, scales: &Scales) -> AnyView
         "context" => interval::rate(repair.and_then(|c| c.context.as_ref()), n),
         "lift" => interval::difference(repair.and_then(|c| c.lift.as_ref()), scales.lift),
         "block" => interval::rate(diagnosis.map(|d| &d.block_coverage), n),
-        "file" => interval::rate(diagnosis.map(|d| &d.file_coverage), n),
+        "file" => interval::plain_rate(diagnosis.map(|d| &d.file_coverage)),
         "block-precision" => interval::plain_rate(diagnosis.map(|d| &d.block_precision)),
         "strict" => interval::plain_rate(diagnosis.map(|d| &d.strict_block_coverage)),
         "function" => interval::plain_rate(diagnosis.map(|d| &d.function_coverage)),

@@ -17,14 +17,15 @@ pub fn Route() -> impl IntoView {
     let Ok(id) = super::param("id").parse().map(JobId) else {
         return data::not_found();
     };
+    let admin = data::actor().is_admin();
     data::load(
         move |portal, actor| async move { portal.job(&actor, id).await },
-        |view| page(&view),
+        move |view| page(&view, admin),
     )
 }
 
-/// The page.
-pub fn page(view: &JobDetail) -> AnyView {
+/// The page; `admin` says whether the reader may act on the job.
+pub fn page(view: &JobDetail, admin: bool) -> AnyView {
     let j = &view.job;
     let working = matches!(j.state, JobState::Queued | JobState::Running);
     let follows = working.then(|| view! { <LiveLog id=j.id.0/> });
@@ -61,7 +62,7 @@ pub fn page(view: &JobDetail) -> AnyView {
             <p class="kicker"><a href="/admin">"Admin"</a>" \u{b7} "<a href="/admin/queue">"Queue"</a></p>
             <div class="head-row">
                 <h1>{format!("Job {}", j.id)}</h1>
-                {queue::actions(j)}
+                {admin.then(|| queue::actions(j))}
             </div>
             <p class="state-line">{queue::pill(j.state)}<span>{j.subject.clone()}</span></p>
             {error}

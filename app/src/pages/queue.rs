@@ -13,21 +13,22 @@ use crate::islands::LiveQueue;
 /// `/admin/queue`.
 #[component]
 pub fn Route() -> impl IntoView {
+    let admin = data::actor().is_admin();
     data::load(
         |portal, actor| async move { portal.queue(&actor).await },
-        |view| page(&view),
+        move |view| page(&view, admin),
     )
 }
 
-/// The page.
-pub fn page(view: &QueueView) -> AnyView {
+/// The page; `admin` says whether the reader may act on it.
+pub fn page(view: &QueueView, admin: bool) -> AnyView {
     let content = if view.jobs.is_empty() {
         notice::empty(
             "Jobs stand here, running ones first.",
             "None has been made yet: a submission makes them.",
         )
     } else {
-        table(&view.jobs, true)
+        table(&view.jobs, admin)
     };
     view! {
         {title("Queue")}
@@ -35,7 +36,7 @@ pub fn page(view: &QueueView) -> AnyView {
         <div class="page" id="queue">
             <p class="kicker"><a href="/admin">"Admin"</a></p>
             <h1>"Queue"</h1>
-            {pause(view.paused)}
+            {pause(view.paused, admin)}
             {content}
         </div>
     }
@@ -65,6 +66,7 @@ pub fn table(jobs: &[JobView], act: bool) -> AnyView {
                 <tr>
                     <th scope="col" class="fig">"job"</th>
                     <th scope="col">"what"</th>
+                    <th scope="col" class="wide">"kind"</th>
                     <th scope="col">"state"</th>
                     <th scope="col" class="fig wide">"tries"</th>
                     <th scope="col" class="wide">"made"</th>
@@ -93,7 +95,8 @@ fn line(j: &JobView, act: bool) -> AnyView {
     view! {
         <tr data-row=j.id.to_string()>
             <td class="fig num"><a href=format!("/admin/jobs/{}", j.id)>{j.id.to_string()}</a></td>
-            <th scope="row"><span class="job-kind">{j.kind.as_str()}</span>" "{subject}{error}</th>
+            <th scope="row">{subject}{error}</th>
+            <td class="wide job-kind">{j.kind.as_str()}</td>
             <td>{pill(j.state)}</td>
             <td class="fig num wide">{format!("{} of {}", j.tries, j.max_tries)}</td>
             <td class="wide">{when::when(j.created)}</td>

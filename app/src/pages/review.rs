@@ -18,6 +18,7 @@ pub fn Route() -> impl IntoView {
     let Ok(id) = SubmissionId::parse(&super::param("id")) else {
         return data::not_found();
     };
+    let admin = data::actor().is_admin();
     data::load(
         move |portal, actor| async move {
             let view = portal.submission(&actor, &id).await?;
@@ -27,12 +28,12 @@ pub fn Route() -> impl IntoView {
                 Err(PortalError::Forbidden)
             }
         },
-        |view| page(&view),
+        move |view| page(&view, admin),
     )
 }
 
-/// The page.
-pub fn page(view: &SubmissionView) -> AnyView {
+/// The page; `admin` says whether the reader may score again and apply revisions.
+pub fn page(view: &SubmissionView, admin: bool) -> AnyView {
     let public =
         view! { <a class="button" href=format!("/submissions/{}", view.id)>"Its page"</a> }
             .into_any();
@@ -48,7 +49,7 @@ pub fn page(view: &SubmissionView) -> AnyView {
         section(
             "revisions",
             "Score revisions",
-            parts::revisions(&view.revisions, Some("/admin/revisions")),
+            parts::revisions(&view.revisions, admin),
         )
     });
     view! {
@@ -64,7 +65,7 @@ pub fn page(view: &SubmissionView) -> AnyView {
                     {section("hits", "Leak hits", hits)}
                     {revisions}
                 </div>
-                <aside class="side-column" aria-label="Decisions">{section("decide", "Decide", decisions(view))}</aside>
+                <aside class="side-column" aria-label="Decisions">{section("decide", "Decide", decisions(view, admin))}</aside>
             </div>
             {submission::body(&SubmissionView { findings: Vec::new(), revisions: Vec::new(), ..view.clone() })}
         </div>
@@ -125,7 +126,7 @@ fn checklist(view: &SubmissionView) -> AnyView {
     .into_any()
 }
 
-fn decisions(view: &SubmissionView) -> AnyView {
+fn decisions(view: &SubmissionView, admin: bool) -> AnyView {
     use SubmissionState as S;
     let base = format!("/admin/submissions/{}", view.id);
     let form = |deed: &str, label, button, tone, required| {
@@ -171,7 +172,7 @@ fn decisions(view: &SubmissionView) -> AnyView {
         )
     });
     let scored = matches!(view.state, S::Scored | S::InReview | S::Published);
-    let again = scored.then(|| {
+    let again = (scored && admin).then(|| {
         view! {
             <form method="post" action=format!("{base}/re-evaluate") class="reasoned">
                 <label for="re-reason">"Reason for scoring again"</label>

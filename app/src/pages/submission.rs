@@ -161,7 +161,7 @@ pub fn body(view: &SubmissionView) -> AnyView {
         section(
             "revisions",
             "Score revisions",
-            parts::revisions(&view.revisions, None),
+            parts::revisions(&view.revisions, false),
         )
     });
     view! {

@@ -270,14 +270,15 @@ pub fn report(r: &Report, id: &SubmissionId) -> AnyView {
     .into_any()
 }
 
-/// The revisions, newest first, each with what it changed; `decide` names the
-/// base address of the forms that apply or discard one.
-pub fn revisions(of: &[RevisionView], decide: Option<&'static str>) -> AnyView {
-    let items: Vec<AnyView> = of.iter().map(|r| revision(r, decide)).collect();
+/// The revisions, newest first, each with what it changed; with `decide`, a
+/// complete one beside the live one has the forms that apply or discard it.
+pub fn revisions(of: &[RevisionView], decide: bool) -> AnyView {
+    let beside_live = decide && of.iter().any(|r| r.state == "live");
+    let items: Vec<AnyView> = of.iter().map(|r| revision(r, beside_live)).collect();
     view! { <ol class="revisions">{items}</ol> }.into_any()
 }
 
-fn revision(r: &RevisionView, decide: Option<&'static str>) -> AnyView {
+fn revision(r: &RevisionView, decide: bool) -> AnyView {
     let tone = match r.state.as_str() {
         "live" => "good",
         "ready" => "ready",
@@ -305,20 +306,20 @@ fn revision(r: &RevisionView, decide: Option<&'static str>) -> AnyView {
         }
     });
     let difference = match (r.state.as_str(), changed) {
-        ("building", _) => "being made".to_owned(),
-        (_, 0) if r.unchanged == 0 => "nothing to compare it with".to_owned(),
-        (_, 0) => format!("no verdict changed, {} stayed", r.unchanged),
+        ("building", _) => "(being made)".to_owned(),
+        (_, 0) if r.unchanged == 0 => String::new(),
+        (_, 0) => format!("(no verdict changed, {} stayed)", r.unchanged),
         (_, n) => format!(
-            "{} changed, {} stayed",
+            "({} changed, {} stayed)",
             format::counted(n as u64, "verdict", "verdicts"),
             r.unchanged
         ),
     };
-    let forms = decide.filter(|_| r.state == "ready").map(|base| {
+    let forms = (decide && r.state == "ready").then(|| {
         view! {
             <div class="actions">
-                {field::post_button(format!("{base}/{}/apply", r.id), "Apply", "primary")}
-                {field::post_button(format!("{base}/{}/discard", r.id), "Discard", "plain")}
+                {field::post_button(format!("/admin/revisions/{}/apply", r.id), "Apply", "primary")}
+                {field::post_button(format!("/admin/revisions/{}/discard", r.id), "Discard", "plain")}
             </div>
         }
     });
@@ -330,7 +331,7 @@ fn revision(r: &RevisionView, decide: Option<&'static str>) -> AnyView {
                 {when::when(r.created)}
                 <span class="remark">"scorer "<code>{r.scorer_version.clone()}</code></span>
             </div>
-            <p>{r.reason.clone()}" "<span class="remark">{format!("({difference})")}</span></p>
+            <p>{r.reason.clone()}" "<span class="remark">{difference}</span></p>
             {matrix}
             {forms}
         </li>

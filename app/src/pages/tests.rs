@@ -225,7 +225,7 @@ fn what_submitters_write_is_shown_as_text() {
         SubmissionState::InReview,
     ] {
         assert_inert(&html(|| pages::submission::page(&submission(state))));
-        assert_inert(&html(|| pages::review::page(&submission(state))));
+        assert_inert(&html(|| pages::review::page(&submission(state), true)));
     }
     let asked = TraceQuery {
         step: None,
