@@ -231,6 +231,7 @@ impl Browser {
     async fn devtools(&self, command: &str, params: Value) -> Result<()> {
         let session = self.web.session_id().to_string();
         let body = json!({"cmd": command, "params": params});
+        crate::name_tls_provider();
         let answer = reqwest::Client::new()
             .post(format!(
                 "{}/session/{session}/goog/cdp/execute",
@@ -256,6 +257,7 @@ impl Browser {
     /// What the page's scripts complained about.
     pub async fn console_errors(&self) -> Result<Vec<String>> {
         let session = self.web.session_id().to_string();
+        crate::name_tls_provider();
         let answer: Value = reqwest::Client::new()
             .post(format!("{}/session/{session}/se/log", self.driver_url))
             .json(&json!({"type": "browser"}))

@@ -27,6 +27,7 @@ pub struct Landed {
 impl Reader {
     /// A reader of this server, not signed in.
     pub fn new(server: &Server) -> Result<Self> {
+        crate::name_tls_provider();
         let client = Client::builder()
             .cookie_store(true)
             .redirect(redirect::Policy::none())

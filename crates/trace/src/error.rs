@@ -36,6 +36,20 @@ pub enum TraceError {
 }
 
 impl TraceError {
+    /// The same, at most at `end`: an archive's own directory, or a place in
+    /// what was unpacked, may lie beyond the bytes that were read.
+    #[must_use]
+    pub(crate) fn capped(mut self, end: u64) -> Self {
+        match &mut self {
+            TraceError::Malformed { offset, .. }
+            | TraceError::TooLarge { offset, .. }
+            | TraceError::Io { offset, .. } => {
+                *offset = (*offset).min(end);
+            }
+        }
+        self
+    }
+
     /// The 0-based offset in bytes where reading stopped.
     pub fn offset(&self) -> u64 {
         match self {

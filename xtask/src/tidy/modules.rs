@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn a_long_module_is_found_but_not_its_tests() {
         let file = Path::new("crates/a/src/b.rs");
-        let code = format!("//! A.\n{}", "x\n".repeat(499));
+        let code = format!("//! A.\n{}", "x\n".repeat(MOST_LINES - 1));
         assert!(check_text(file, &code).is_empty());
         assert!(
             check_text(

@@ -79,6 +79,12 @@ fn archive(input: &mut dyn BufRead, out: &mut Assembler<'_>) -> Result<(), Trace
             offset: size,
         });
     }
+    unpack(bytes, out).map_err(|e| e.capped(size))
+}
+
+fn unpack(bytes: Vec<u8>, out: &mut Assembler<'_>) -> Result<(), TraceError> {
+    let limits = out.limits();
+    let size = bytes.len() as u64;
     let mut zip = ZipArchive::new(Cursor::new(bytes))
         .map_err(|_| malformed(size, "the zip directory at the end is missing or broken"))?;
     if zip.len() > MAX_ENTRIES {
