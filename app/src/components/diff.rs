@@ -19,6 +19,13 @@ pub fn diff(lines: &[DiffLine], left_out: u64) -> AnyView {
                 "remove" => ("d-remove", "\u{2212}", "removed "),
                 _ => ("d-context", "", ""),
             };
+            // The sign has a column of its own, so that a copied line is a line of code.
+            let prefix = match class {
+                "d-add" => '+',
+                "d-remove" => '-',
+                _ => ' ',
+            };
+            let text = l.text.strip_prefix(prefix).unwrap_or(&l.text);
             if class == "d-file" || class == "d-hunk" {
                 return view! { <tr class=class><td colspan="4">{l.text.clone()}</td></tr> }.into_any();
             }
@@ -27,7 +34,7 @@ pub fn diff(lines: &[DiffLine], left_out: u64) -> AnyView {
                     <td class="ln">{number(l.old)}</td>
                     <td class="ln">{number(l.new)}</td>
                     <td class="sign"><span aria-hidden="true">{sign}</span><span class="sr">{said}</span></td>
-                    <td class="code">{l.text.clone()}</td>
+                    <td class="code">{text.to_owned()}</td>
                 </tr>
             }
             .into_any()

@@ -15,6 +15,15 @@ pub fn figure(f: &FigureView) -> AnyView {
         href
     };
     let label = f.title.clone();
+    // Both drawings stand in one document, so their ids must differ.
+    let dark = ["title", "desc"]
+        .iter()
+        .fold(f.svg_dark.clone(), |svg, part| {
+            svg.replace(
+                &format!("{}-{part}", f.id),
+                &format!("{}-dark-{part}", f.id),
+            )
+        });
     view! {
         <figure class="figure" id=f.id.clone()>
             <figcaption>
@@ -23,7 +32,7 @@ pub fn figure(f: &FigureView) -> AnyView {
             </figcaption>
             <div class="scroll" tabindex="0" role="region" aria-label=label>
                 <div class="on-light" inner_html=f.svg_light.clone()></div>
-                <div class="on-dark" inner_html=f.svg_dark.clone()></div>
+                <div class="on-dark" inner_html=dark></div>
             </div>
             <p class="downloads">
                 <a href=link("svg", "theme=light")>"SVG"</a>
