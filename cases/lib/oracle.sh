@@ -52,10 +52,10 @@ _oracle_verdict() {
 # Only builtins from here to `subject`: they must work when the program under
 # test has used up every process that the container may have.
 
-# Sets _uid, _parent, _session of a process; fails if it is gone or dead.
+# Sets _uid, _parent, _session, _state of a process; fails if it is gone or dead.
 _oracle_process() {
   local line rest
-  _uid='' _parent='' _session=''
+  _uid='' _parent='' _session='' _state=''
   { while read -r line rest; do
       if [ "$line" = Uid: ]; then _uid="${rest%%[[:space:]]*}"; break; fi
     done < "/proc/$1/status"
@@ -63,49 +63,57 @@ _oracle_process() {
   # The name in parentheses may hold anything; fields start after the last one.
   set -- ${line##*)}
   [ "${1:-Z}" != Z ] && [ "${1:-X}" != X ] || return 1
-  _parent="$2" _session="$4"
+  _state="$1" _parent="$2" _session="$4"
+}
+
+# Signal every process that the test `$1 PID` picks: stop until none of them
+# runs any more, and only then kill. What stands still keeps its place in the
+# container's count of processes, so a program that forks without end can't
+# fork away from the kill.
+_oracle_end() {
+  local pick="$1" round pass pid found running
+  for round in 1 2 3 4 5 6 7 8 9 10; do
+    found=''
+    for pass in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+      running=''
+      for pid in /proc/[0-9]*; do
+        pid="${pid#/proc/}"
+        _oracle_process "$pid" && "$pick" "$pid" || continue
+        found=yes
+        [ "$_state" != T ] || continue
+        running=yes
+        kill -s STOP "$pid" 2>/dev/null
+      done
+      [ -n "$running" ] || break
+    done
+    [ -n "$found" ] || return 0
+    for pid in /proc/[0-9]*; do
+      pid="${pid#/proc/}"
+      _oracle_process "$pid" && "$pick" "$pid" && kill -s KILL "$pid" 2>/dev/null
+    done
+    _oracle_nap
+  done
+}
+
+_oracle_is_subject() {
+  [ "$_uid" = "$ORACLE_SUBJECT_UID" ]
 }
 
 _oracle_kill_subjects() {
   [ -z "$ORACLE_SAME_UID" ] || return 0
-  local round pid signal found
-  # Stop first: what stands still can't fork away from the kill after it.
-  for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    found=''
-    for signal in STOP KILL; do
-      for pid in /proc/[0-9]*; do
-        pid="${pid#/proc/}"
-        _oracle_process "$pid" && [ "$_uid" = "$ORACLE_SUBJECT_UID" ] || continue
-        found=yes
-        kill -s "$signal" "$pid" 2>/dev/null
-      done
-    done
-    [ -n "$found" ] || return 0
-    _oracle_nap
-  done
+  _oracle_end _oracle_is_subject
+}
+
+_oracle_in_tree() {
+  [ "$1" != 1 ] && [ "$1" != "$BASHPID" ] || return 1
+  [[ "$_oracle_members" == *" $1 "* || "$_oracle_members" == *" $_parent "* || "$_session" = "$_oracle_top" ]] || return 1
+  [[ "$_oracle_members" == *" $1 "* ]] || _oracle_members+="$1 "
 }
 
 # Kill a process, its descendants and everything in its session.
 _oracle_kill_tree() {
-  local top="$1" round pid signal found members
-  members=" $top "
-  for round in 1 2 3 4 5 6 7 8 9 10; do
-    found=''
-    for signal in STOP KILL; do
-      for pid in /proc/[0-9]*; do
-        pid="${pid#/proc/}"
-        _oracle_process "$pid" || continue
-        [ "$pid" != 1 ] && [ "$pid" != "$BASHPID" ] || continue
-        if [[ "$members" == *" $pid "* || "$members" == *" $_parent "* || "$_session" = "$top" ]]; then
-          members+="$pid "
-          found=yes
-          kill -s "$signal" "$pid" 2>/dev/null
-        fi
-      done
-    done
-    [ -n "$found" ] || return 0
-    _oracle_nap
-  done
+  local _oracle_top="$1" _oracle_members=" $1 "
+  _oracle_end _oracle_in_tree
 }
 
 # Sleep 20 ms without starting a process.

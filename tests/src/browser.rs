@@ -61,6 +61,7 @@ impl Browser {
         let mut guard = Guard(Some(driver));
         let status = format!("{driver_url}/status");
         wait_for("chromedriver", 30, async || {
+            crate::name_tls_provider();
             Ok(reqwest::get(&status)
                 .await
                 .is_ok_and(|a| a.status().is_success())

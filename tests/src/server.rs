@@ -124,6 +124,7 @@ impl Server {
             {
                 bail!("the server ended ({status}):\n{}", self.log_tail());
             }
+            crate::name_tls_provider();
             let answer = reqwest::get(&health).await;
             Ok(answer.is_ok_and(|a| a.status().is_success()).then_some(()))
         })

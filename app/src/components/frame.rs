@@ -117,5 +117,10 @@ pub fn title(words: impl Into<String>) -> AnyView {
     } else {
         format!("{words} · Faultboard")
     };
+    // The title is written into the head as it stands.
+    let text = text
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
     view! { <Title text=text/> }.into_any()
 }
