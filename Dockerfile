@@ -13,6 +13,7 @@ RUN set -eu; \
     groupadd -g 10001 faultboard; \
     useradd -u 10001 -g 10001 -d /var/lib/faultboard -M -s /usr/sbin/nologin faultboard; \
     install -d -o faultboard -g faultboard -m 0750 /var/lib/faultboard
+COPY docker/product/entry.sh /usr/local/bin/faultboard-entry
 WORKDIR /opt/faultboard
 ENV PATH=/opt/faultboard/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     FAULTBOARD_LISTEN=0.0.0.0:3000 \
@@ -28,7 +29,7 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
     CMD ["curl", "--fail", "--silent", "--show-error", "--max-time", "4", "--output", "/dev/null", "http://127.0.0.1:3000/healthz"]
 STOPSIGNAL SIGTERM
 USER faultboard
-ENTRYPOINT ["faultboard"]
+ENTRYPOINT ["faultboard-entry"]
 CMD ["serve"]
 
 FROM runtime AS packed

@@ -78,6 +78,15 @@ pub fn docker() -> Result<(), String> {
         .map_err(|_| "no Docker engine answers".to_owned())
 }
 
+/// Whether this process may give files to other users.
+pub fn root_user() -> Result<(), String> {
+    if rustix::process::geteuid().is_root() {
+        Ok(())
+    } else {
+        Err("only root can give a folder to the image's user".to_owned())
+    }
+}
+
 /// Whether an image of the cases is there.
 pub fn image(name: &str) -> Result<(), String> {
     docker()?;

@@ -27,6 +27,11 @@ pub struct Landed {
 impl Reader {
     /// A reader of this server, not signed in.
     pub fn new(server: &Server) -> Result<Self> {
+        Self::at(&server.base())
+    }
+
+    /// A reader of the site at an address.
+    pub fn at(base: &str) -> Result<Self> {
         crate::name_tls_provider();
         let client = Client::builder()
             .cookie_store(true)
@@ -34,7 +39,7 @@ impl Reader {
             .timeout(std::time::Duration::from_secs(60))
             .build()?;
         Ok(Self {
-            base: server.base(),
+            base: base.to_owned(),
             client,
         })
     }
@@ -71,8 +76,14 @@ impl Reader {
     /// A reader with a new account.
     pub async fn submitter(server: &Server, name: &str) -> Result<Self> {
         let reader = Self::new(server)?;
+        reader.sign_up(name).await?;
+        Ok(reader)
+    }
+
+    /// Makes an account and is signed in with it.
+    pub async fn sign_up(&self, name: &str) -> Result<()> {
         let email = format!("{}@example.org", name.to_lowercase());
-        let landed = reader
+        let landed = self
             .post(
                 "/sign-up",
                 &[
@@ -87,7 +98,7 @@ impl Reader {
             "not signed in after sign-up: {}",
             landed.location
         );
-        Ok(reader)
+        Ok(())
     }
 
     /// The answer to a plain request.

@@ -67,6 +67,16 @@ async fn every_page_is_accessible() -> Result<()> {
         format!("/submissions/{broken}"),
     ];
     with_browser(&server, "axe", async |b| {
+        // The rules really run: what is wrong on purpose is found.
+        b.goto("/docs/rules").await?;
+        b.js("document.querySelector('main').append(document.createElement('img'))")
+            .await?;
+        let found = violations(b).await?;
+        ensure!(
+            found.iter().any(|v| v.starts_with("image-alt")),
+            "axe finds nothing: {found:?}"
+        );
+
         let mut problems = Vec::new();
         for (signed_in, pages) in [(false, &public[..]), (true, &private[..])] {
             if signed_in {

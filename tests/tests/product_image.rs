@@ -1,9 +1,13 @@
 //! The product's image: its run-time stage, made from what is already built,
-//! starts as an ordinary user and says that it is well.
+//! starts as an ordinary user, says that it is well, and scores a bundle with
+//! the engine that it is given.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use faultboard_tests::bundle::{Draft, GOOD_PATCH, IDLE_PATCH};
+use faultboard_tests::journey::{await_state, outcomes};
+use faultboard_tests::reader::Reader;
 use faultboard_tests::server::free_port;
 use faultboard_tests::{Result, bail, ensure, machine, need, wait_for};
 
@@ -34,6 +38,9 @@ fn context(dir: &Path) -> Result<()> {
     let dist = dir.join("dist");
     std::fs::create_dir_all(dist.join("bin"))?;
     std::fs::copy(root.join("Dockerfile"), dir.join("Dockerfile"))?;
+    std::fs::create_dir_all(dir.join("docker/product"))?;
+    let entry = "docker/product/entry.sh";
+    std::fs::copy(root.join(entry), dir.join(entry))?;
     let binary = dist.join("bin/faultboard");
     let stripped = Command::new("strip")
         .arg("-o")
@@ -76,6 +83,7 @@ async fn the_image_starts_and_is_well() -> Result<()> {
     need!(
         "the_image_starts_and_is_well",
         machine::image(BASE),
+        machine::root_user(),
         machine::site()
     );
     let dir = tempfile::tempdir()?;
@@ -92,6 +100,14 @@ async fn the_image_starts_and_is_well() -> Result<()> {
         &folder,
     ])?;
 
+    // One path for the data inside and outside: the engine mounts from it.
+    let data = tempfile::Builder::new()
+        .prefix("faultboard-product-")
+        .tempdir()?;
+    let path = data.path().display().to_string();
+    std::os::unix::fs::chown(data.path(), Some(10_001), Some(10_001))?;
+    let socket = "/var/run/docker.sock";
+    let group = std::os::unix::fs::MetadataExt::gid(&std::fs::metadata(socket)?).to_string();
     let port = free_port()?;
     let name = format!("faultboard-product-test-{port}");
     let cleaner = Cleaner(name.clone());
@@ -104,11 +120,16 @@ async fn the_image_starts_and_is_well() -> Result<()> {
         "faultboard-test=product",
         "--publish",
         &format!("127.0.0.1:{port}:3000"),
+        "--volume",
+        &format!("{path}:{path}"),
+        "--volume",
+        &format!("{socket}:{socket}"),
+        "--group-add",
+        &group,
+        "--env",
+        &format!("FAULTBOARD_DATA_DIR={path}"),
         "--env",
         &format!("FAULTBOARD_BASE_URL=http://127.0.0.1:{port}"),
-        // No engine within: the site serves, and says that it can't score.
-        "--env",
-        "FAULTBOARD_WORKERS=0",
         "--read-only",
         "--tmpfs",
         "/tmp",
@@ -159,6 +180,19 @@ async fn the_image_starts_and_is_well() -> Result<()> {
     })
     .await?;
     ensure!(health == "healthy", "{health}");
+
+    // It scores: the containers of the case run beside it.
+    let reader = Reader::at(&format!("http://127.0.0.1:{port}"))?;
+    reader.sign_up("Grace").await?;
+    let draft = Draft::repair("Boxed").patches(GOOD_PATCH, IDLE_PATCH);
+    let id = reader.submit(&draft.file_name(), draft.pack()?).await?;
+    await_state(&reader, &id, &["scored"], 300).await?;
+    let told: Vec<String> = outcomes(&reader, &id).await?.into_values().collect();
+    ensure!(
+        told == ["fail", "pass"],
+        "{told:?}\n{}",
+        docker(&["logs", &name])?
+    );
 
     // It ends when asked, within its grace.
     docker(&["stop", "--time", "40", &name])?;
