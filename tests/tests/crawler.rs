@@ -2,11 +2,12 @@
 //! agent's workspace: every public byte of a site with a full board is read,
 //! and searched for every term that must never leak.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use faultboard_tests::bundle::samples;
 use faultboard_tests::crawl::{Found, crawl};
+use faultboard_tests::journey::live;
 use faultboard_tests::reader::{Reader, words};
 use faultboard_tests::server::{Options, Server};
 use faultboard_tests::{Context, Result, ensure, machine, need, wait_for};
@@ -139,10 +140,17 @@ async fn no_public_byte_holds_a_solution() -> Result<()> {
     .into();
     let mut found: Vec<String> = Vec::new();
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    let mut submissions: BTreeSet<String> = BTreeSet::new();
     let read = crawl(&reader, &starts, |part: &Found| {
         ensure!(part.status < 500, "{}: {}", part.place, part.status);
         for leak in leaks(&part.bytes, &terms) {
             found.push(format!("{}: {leak}", part.place));
+        }
+        if let Some(rest) = part.place.strip_prefix("/submissions/")
+            && let Some(id) = rest.split([' ', '/', '?', '!']).next()
+            && part.status == 200
+        {
+            submissions.insert(id.to_owned());
         }
         let kind = part
             .place
@@ -155,6 +163,13 @@ async fn no_public_byte_holds_a_solution() -> Result<()> {
     })
     .await?;
     ensure!(found.is_empty(), "leaks: {found:#?}");
+    // Live streams never end, so the crawl leaves them out.
+    ensure!(submissions.len() >= rows, "submissions: {submissions:?}");
+    for id in &submissions {
+        let event = live(&reader, id).await?.to_string();
+        let found = leaks(event.as_bytes(), &terms);
+        ensure!(found.is_empty(), "the stream of {id}: {found:?}");
+    }
     for kind in [
         "board",
         "cases",

@@ -101,6 +101,11 @@ pub(crate) fn test(args: &[String]) -> Result<ExitCode> {
         "--",
         "--show-output",
     ]);
+    // A failed check of an end-to-end test is told by its words.
+    command.env("RUST_LIB_BACKTRACE", "0");
+    if let Some(bundle) = shell::certificates() {
+        command.env("FAULTBOARD_CA_BUNDLE", bundle);
+    }
     match engine {
         engine::Engine::Docker(_) => command.env("FAULTBOARD_REQUIRE_RUNTIMES", "docker"),
         engine::Engine::None(_) => command
