@@ -34,7 +34,7 @@ where
 
 /// Names the library that clients use for TLS. The tests speak plain HTTP, but
 /// no client is made before there is one.
-pub(crate) fn name_tls_provider() {
+pub fn name_tls_provider() {
     // A second call changes nothing and says so by an error.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

@@ -147,6 +147,7 @@ async fn the_image_starts_and_is_well() -> Result<()> {
             "it ended:\n{}",
             docker(&["logs", &name])?
         );
+        faultboard_tests::name_tls_provider();
         Ok(reqwest::get(&health)
             .await
             .is_ok_and(|a| a.status().is_success())
