@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Build the case images: docker/build.sh [--force] [IMAGE...]
 #
-# Images: base python rust redis (default: all, parents first). An image whose
-# inputs (Dockerfile, context, parent) did not change is left alone, so this
-# may be run at any time.
+# Images: every folder here whose Dockerfile names its parent, and `base`
+# (default: all, parents first). An image whose inputs (Dockerfile, context,
+# parent) did not change is left alone, so this may be run at any time.
 #
 # The base is ubuntu:24.04, from the engine or a registry. Where no registry
 # answers, a Debian 12 root file system is made with debootstrap instead.
@@ -26,6 +26,17 @@ label="org.faultboard.inputs"
 force=no
 wanted=()
 
+# What an image is built on, as its Dockerfile says: ARG PARENT=faultboard/NAME:1
+parent_of() {
+  sed -n 's/^ARG PARENT=faultboard\/\([a-z][a-z0-9-]*\):1$/\1/p' "$here/$1/Dockerfile"
+}
+
+known=(base)
+for folder in "$here"/*/; do
+  name="$(basename "$folder")"
+  [ "$name" = base ] || [ ! -f "$folder/Dockerfile" ] || [ -z "$(parent_of "$name")" ] || known+=("$name")
+done
+
 say() { printf '%s %s\n' "$(date -u +%H:%M:%S)" "$*"; }
 die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
 
@@ -33,19 +44,13 @@ for arg in "$@"; do
   case "$arg" in
     --force) force=yes ;;
     -h|--help) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 0 ;;
-    base|python|rust|redis) wanted+=("$arg") ;;
-    *) die "unknown argument '$arg' (images: base python rust redis)" ;;
+    *)
+      [[ " ${known[*]} " = *" $arg "* ]] || die "unknown argument '$arg' (images: ${known[*]})"
+      wanted+=("$arg")
+      ;;
   esac
 done
-[ "${#wanted[@]}" -gt 0 ] || wanted=(base python rust redis)
-
-parent_of() {
-  case "$1" in
-    base) echo "" ;;
-    python|rust) echo base ;;
-    redis) echo python ;;
-  esac
-}
+[ "${#wanted[@]}" -gt 0 ] || wanted=("${known[@]}")
 
 scratch="$(mktemp -d)"
 trap 'rm -rf --one-file-system "$scratch"' EXIT
