@@ -3,9 +3,10 @@
 //! One fresh `Generator(PCG64(2026))` per interval draws
 //! `integers(0, n, size=(10000, n))`; row r is replicate r. The unit of
 //! resampling is the caller's row, whose order matters: sort by key first.
-//! Never allocates per replicate, and never keeps the index matrix.
+//! Sums in NumPy's order, so means and intervals are its to the bit. Never
+//! allocates per replicate, and never keeps the index matrix.
 
-use std::num::NonZeroU64;
+use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
@@ -41,28 +42,29 @@ pub struct MeanEstimate {
 /// Replicate means of `K` columns drawn together: replicate r of every column
 /// uses the same rows. The rows must be in their canonical order.
 ///
-/// Returns `K` vectors of `replicates` means, or empty ones for no rows.
+/// Returns `K` vectors of `replicates` means, or empty ones for no rows (or
+/// for 2^32 of them).
 #[must_use]
 pub fn replicate_means<const K: usize>(
     generator: &mut Pcg64,
     rows: &[[f64; K]],
     replicates: usize,
 ) -> [Vec<f64>; K] {
-    let Some(n) = NonZeroU64::new(rows.len() as u64) else {
+    let size = u32::try_from(rows.len()).ok().and_then(NonZeroU32::new);
+    let Some(n) = size else {
         return std::array::from_fn(|_| Vec::new());
     };
     let mut out: [Vec<f64>; K] = std::array::from_fn(|_| Vec::with_capacity(replicates));
-    let size = rows.len() as f64;
+    let columns: [Vec<f64>; K] = std::array::from_fn(|k| rows.iter().map(|r| r[k]).collect());
+    let mut index = vec![0_u32; rows.len()];
+    let mut drawn = vec![0.0_f64; rows.len()];
     for _ in 0..replicates {
-        let mut sums = [0.0_f64; K];
-        for _ in 0..rows.len() {
-            let row = &rows[generator.below(n) as usize];
-            for (sum, value) in sums.iter_mut().zip(row) {
-                *sum += value;
+        generator.fill_below(n, &mut index);
+        for (column, means) in columns.iter().zip(&mut out) {
+            for (slot, i) in drawn.iter_mut().zip(&index) {
+                *slot = column[*i as usize];
             }
-        }
-        for (column, sum) in out.iter_mut().zip(sums) {
-            column.push(sum / size);
+            means.push(summary::sum(&drawn) / rows.len() as f64);
         }
     }
     out
@@ -72,10 +74,10 @@ pub fn replicate_means<const K: usize>(
 /// no values.
 #[must_use]
 pub fn percentile_interval(replicates: &[f64]) -> Option<Interval> {
-    let sorted = percentile::sorted(replicates);
+    let mut values = replicates.to_vec();
     Some(Interval {
-        low: percentile::of_sorted(&sorted, QUANTILES.0)?,
-        high: percentile::of_sorted(&sorted, QUANTILES.1)?,
+        low: percentile::select(&mut values, QUANTILES.0)?,
+        high: percentile::select(&mut values, QUANTILES.1)?,
     })
 }
 

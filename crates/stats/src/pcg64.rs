@@ -4,11 +4,17 @@
 //! buffered half of a 64-bit output that 32-bit draws leave behind. It never
 //! offers a source of secrets: the stream is public by design.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use crate::seed::SeedSequence;
 
 const MULTIPLIER: u128 = (2_549_297_995_355_413_924_u128 << 64) | 4_865_540_595_714_422_341;
+
+/// The output function XSL-RR of a state.
+fn output(state: u128) -> u64 {
+    let folded = (state >> 64) as u64 ^ state as u64;
+    folded.rotate_right((state >> 122) as u32)
+}
 
 /// One PCG64 generator.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,8 +77,7 @@ impl Pcg64 {
     /// The next 64 bits (`random_raw`). Leaves the buffered half alone.
     pub fn next_u64(&mut self) -> u64 {
         self.step();
-        let folded = (self.state >> 64) as u64 ^ self.state as u64;
-        folded.rotate_right((self.state >> 122) as u32)
+        output(self.state)
     }
 
     /// The next 32 bits: low half of an output first, then its high half.
@@ -114,6 +119,56 @@ impl Pcg64 {
             self.next_u64()
         } else {
             self.lemire_64(max + 1)
+        }
+    }
+
+    /// Fills `out` with uniform integers in `0..n`, exactly those that as many
+    /// calls of [`Pcg64::below`] would give, and leaves the same state.
+    ///
+    /// Two outputs are made per turn from one state, because a single chain of
+    /// 128-bit products waits for each of them.
+    pub fn fill_below(&mut self, n: NonZeroU32, out: &mut [u32]) {
+        let n = n.get();
+        if n == 1 {
+            // NumPy draws nothing here.
+            out.fill(0);
+            return;
+        }
+        // A half is refused when its product's low part lies below this.
+        let threshold = n.wrapping_neg() % n;
+        let twice = MULTIPLIER.wrapping_mul(MULTIPLIER);
+        let twice_inc = MULTIPLIER.wrapping_add(1).wrapping_mul(self.inc);
+        let mut filled = 0;
+        while filled < out.len() {
+            let missing = out.len() - filled;
+            if self.buffered || missing < 4 {
+                let m = u64::from(self.next_u32()) * u64::from(n);
+                if m as u32 >= threshold {
+                    out[filled] = (m >> 32) as u32;
+                    filled += 1;
+                }
+                continue;
+            }
+            // Refused halves only make fewer, so this never overshoots.
+            for _ in 0..missing / 4 {
+                let first = self.state.wrapping_mul(MULTIPLIER).wrapping_add(self.inc);
+                self.state = self.state.wrapping_mul(twice).wrapping_add(twice_inc);
+                let (x, y) = (output(first), output(self.state));
+                self.buffer = (y >> 32) as u32;
+                let m = [x as u32, (x >> 32) as u32, y as u32, self.buffer]
+                    .map(|half| u64::from(half) * u64::from(n));
+                if m.iter().all(|m| *m as u32 >= threshold) {
+                    for (slot, m) in out[filled..filled + 4].iter_mut().zip(m) {
+                        *slot = (m >> 32) as u32;
+                    }
+                    filled += 4;
+                } else {
+                    for m in m.into_iter().filter(|m| *m as u32 >= threshold) {
+                        out[filled] = (m >> 32) as u32;
+                        filled += 1;
+                    }
+                }
+            }
         }
     }
 

@@ -1,11 +1,16 @@
 //! Properties that hold for any input: ranks, fronts, percentiles, Holm,
 //! histograms.
 
+use std::num::{NonZeroU32, NonZeroU64};
+
 use faultboard_stats::{
     histogram, holm,
+    pairwise::{self, Adjustment, RankBand},
     pareto::{self, Point},
+    pcg64::Pcg64,
     percentile,
     rank::{self, Rate},
+    summary,
 };
 use proptest::prelude::*;
 
@@ -135,6 +140,46 @@ proptest! {
     }
 
     #[test]
+    fn drawing_many_equals_drawing_one_by_one(
+        seed in 0_u64..1_000,
+        before in 0_usize..3,
+        counts in proptest::collection::vec((1_u32..=u32::MAX, 0_usize..40), 1..6),
+    ) {
+        let (mut one, mut many) = (Pcg64::new(seed), Pcg64::new(seed));
+        for _ in 0..before {
+            prop_assert_eq!(one.next_u32(), many.next_u32());
+        }
+        for (n, length) in counts {
+            // Large bounds refuse often.
+            let n = if n % 2 == 0 { n } else { n % 500 + 1 };
+            let mut got = vec![0; length];
+            many.fill_below(NonZeroU32::new(n).unwrap(), &mut got);
+            let want: Vec<u64> = (0..length)
+                .map(|_| one.below(NonZeroU64::from(NonZeroU32::new(n).unwrap())))
+                .collect();
+            prop_assert_eq!(got.into_iter().map(u64::from).collect::<Vec<_>>(), want);
+            prop_assert_eq!(&one, &many);
+        }
+    }
+
+    #[test]
+    fn a_selected_quantile_is_the_sorted_one(
+        values in proptest::collection::vec(-1e6_f64..1e6, 1..60),
+        q in 0.0_f64..=1.0,
+    ) {
+        let want = percentile::of_sorted(&percentile::sorted(&values), q);
+        prop_assert_eq!(percentile::select(&mut values.clone(), q), want);
+    }
+
+    #[test]
+    fn sums_do_not_depend_on_the_block_by_more_than_rounding(
+        values in proptest::collection::vec(-1e3_f64..1e3, 0..600),
+    ) {
+        let plain: f64 = values.iter().sum();
+        prop_assert!((summary::sum(&values) - plain).abs() < 1e-8);
+    }
+
+    #[test]
     fn every_value_lies_in_one_fixed_bin(
         values in proptest::collection::vec(-1e3_f64..1e3, 0..60),
         width in 0.1_f64..100.0,
@@ -142,5 +187,26 @@ proptest! {
         let got = histogram::fixed(&values, width).unwrap();
         prop_assert_eq!(got.counts.iter().sum::<u64>(), values.len() as u64);
         prop_assert!(got.edges.windows(2).all(|e| e[0] < e[1]));
+    }
+}
+
+proptest! {
+    // Each is a whole panel of bootstraps.
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn quick_decisions_are_those_of_the_panel(
+        rows in proptest::collection::vec(
+            proptest::collection::btree_map(0_u8..14, (0_u8..=3).prop_map(|v| f64::from(v) / 3.0), 0..14),
+            0..6,
+        ),
+    ) {
+        let pairs = pairwise::panel(&rows);
+        let mut bands = vec![RankBand::default(); rows.len()];
+        for (winner, loser) in pairwise::significant(&rows) {
+            bands[winner].beats += 1;
+            bands[loser].beaten_by += 1;
+        }
+        prop_assert_eq!(bands, pairwise::rank_bands(rows.len(), &pairs, Adjustment::None));
     }
 }
