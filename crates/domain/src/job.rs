@@ -17,6 +17,10 @@ words!(
         Finish = "finish",
         /// Rebuild the boards and plots.
         RebuildBoard = "rebuild-board",
+        /// Compute what statistics the boards lack.
+        Statistics = "statistics",
+        /// Compute the comparisons that readers have asked for.
+        Compare = "compare",
     }
 );
 

@@ -14,6 +14,7 @@ pub mod boards;
 pub mod error;
 pub mod jobs;
 pub mod revisions;
+pub mod statistics;
 pub mod submissions;
 pub mod uploads;
 

@@ -6,7 +6,9 @@ pub mod admin;
 pub mod attempt;
 pub mod board;
 pub mod case;
+pub mod compare;
 pub mod home;
+pub mod statistics;
 pub mod submission;
 
 pub use account::*;
@@ -14,5 +16,7 @@ pub use admin::*;
 pub use attempt::*;
 pub use board::*;
 pub use case::*;
+pub use compare::*;
 pub use home::*;
+pub use statistics::*;
 pub use submission::*;
