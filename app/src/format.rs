@@ -1,55 +1,11 @@
-//! Numbers, sizes and spans of time as text. Every function has one precision,
+//! Sizes, counts and spans of time as text, beside the numbers that
+//! [`faultboard_domain::rounding`] prints. Every function has one precision,
 //! so that a column of its results lines up. Never decides what a number means.
+
+pub use faultboard_domain::rounding::{number, p_equals, p_value, percent, points, signed};
 
 /// What stands where a value is missing.
 pub const UNKNOWN: &str = "unknown";
-
-/// A fraction as per cent with one decimal, without the sign: `0.679` is `67.9`.
-pub fn percent(fraction: f64) -> String {
-    format!("{:.1}", clean(fraction * 100.0, 1))
-}
-
-/// A difference of fractions in points with one decimal and its sign: `+3.6`, `−1.2`, `0.0`.
-pub fn points(fraction: f64) -> String {
-    signed(fraction * 100.0, 1)
-}
-
-/// A number with its sign, a true minus, and no sign on zero.
-pub fn signed(value: f64, decimals: usize) -> String {
-    let value = clean(value, decimals);
-    let text = format!("{:.decimals$}", value.abs());
-    if value > 0.0 {
-        format!("+{text}")
-    } else if value < 0.0 {
-        format!("\u{2212}{text}")
-    } else {
-        text
-    }
-}
-
-/// A number with fixed decimals and thin groups of three: `12 345.6`.
-pub fn number(value: f64, decimals: usize) -> String {
-    let value = clean(value, decimals);
-    let text = format!("{:.decimals$}", value.abs());
-    let (whole, rest) = text
-        .split_once('.')
-        .map_or((text.as_str(), None), |(w, r)| (w, Some(r)));
-    let mut out = String::with_capacity(text.len() + 4);
-    if value < 0.0 {
-        out.push('\u{2212}');
-    }
-    for (i, c) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i) % 3 == 0 {
-            out.push('\u{202f}');
-        }
-        out.push(c);
-    }
-    if let Some(rest) = rest {
-        out.push('.');
-        out.push_str(rest);
-    }
-    out
-}
 
 /// A count with thin groups of three.
 #[expect(
@@ -140,28 +96,9 @@ pub fn short_digest(digest: &str) -> String {
     hex.chars().take(12).collect()
 }
 
-/// Rounds first, so that nothing prints as `-0.0`.
-fn clean(value: f64, decimals: usize) -> f64 {
-    let scale = 10f64.powi(i32::try_from(decimals).unwrap_or(0));
-    let rounded = (value * scale).round() / scale;
-    if rounded == 0.0 { 0.0 } else { rounded }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_keep_one_precision_and_one_zero() {
-        assert_eq!(percent(0.679), "67.9");
-        assert_eq!(percent(1.0), "100.0");
-        assert_eq!(percent(-0.0001), "0.0");
-        assert_eq!(points(0.036), "+3.6");
-        assert_eq!(points(-0.0119), "\u{2212}1.2");
-        assert_eq!(points(-0.0001), "0.0");
-        assert_eq!(number(1_234_567.25, 1), "1\u{202f}234\u{202f}567.3");
-        assert_eq!(number(-12.0, 0), "\u{2212}12");
-    }
 
     #[test]
     fn sizes_and_spans_read_well() {

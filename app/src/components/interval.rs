@@ -60,7 +60,7 @@ pub fn difference(difference: Option<&Difference>, reach: f64) -> AnyView {
             format::points(high)
         )
     });
-    let p = d.p.map(|p| format!(", p = {p:.3}"));
+    let p = d.p.map(|p| format!(", p {}", format::p_equals(p)));
     view! {
         <span class="est" title=title(d.ci95, format::points)>
             <span class="num">{format::points(d.mean)}</span>

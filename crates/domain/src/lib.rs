@@ -18,6 +18,7 @@ pub mod outcome;
 pub mod patch;
 pub mod release;
 pub mod report;
+pub mod rounding;
 pub mod score;
 pub mod submission;
 pub mod trace;

@@ -134,7 +134,7 @@ pub(crate) fn field(value: Option<f64>) -> String {
 
 /// A share as a percentage with one digit.
 pub(crate) fn percent(share: f64) -> String {
-    format!("{:.1}", share * 100.0)
+    faultboard_domain::rounding::percent(share)
 }
 
 /// `1 case`, `2 cases`, `11,673 pairs`.
