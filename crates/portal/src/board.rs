@@ -23,8 +23,10 @@ use crate::finish::{RevisionScores, scorer_version};
 use crate::machine::failure;
 use crate::{Change, Portal, PortalError, Result, figures, rows};
 
-const TRACKS: [Track; 2] = [Track::Repair, Track::Diagnosis];
+pub(crate) const TRACKS: [Track; 2] = [Track::Repair, Track::Diagnosis];
 const CATALOG_FLAG: &str = "boards-catalog";
+/// Names the present boards: the job that rebuilt them.
+pub(crate) const GENERATION_FLAG: &str = "boards-generation";
 
 /// What published configurations reached on one case.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -36,10 +38,10 @@ pub(crate) struct CaseBoard {
 }
 
 /// A published submission with its live scores.
-struct Entry {
-    submission: Submission,
-    revision: faultboard_domain::RevisionId,
-    scores: RevisionScores,
+pub(crate) struct Entry {
+    pub submission: Submission,
+    pub revision: faultboard_domain::RevisionId,
+    pub scores: RevisionScores,
 }
 
 /// One board, its figures and their key.
@@ -50,13 +52,14 @@ struct Built {
 }
 
 /// A slice of a board: some of its cases.
-struct Slice {
-    key: String,
-    label: String,
-    cases: BTreeSet<CaseId>,
+pub(crate) struct Slice {
+    pub key: String,
+    pub label: String,
+    pub cases: BTreeSet<CaseId>,
 }
 
-fn slices(cases: &[&Case]) -> Vec<Slice> {
+/// Every slice of some cases: by tier, by family, by system.
+pub(crate) fn slices(cases: &[&Case]) -> Vec<Slice> {
     let mut groups: BTreeMap<(u8, String, String), BTreeSet<CaseId>> = BTreeMap::new();
     for c in cases {
         for (order, key, label) in [
@@ -126,6 +129,8 @@ impl Portal {
             boards::put_case_board(&mut tx, case, body, now).await?;
         }
         set_flag(&mut tx, CATALOG_FLAG, self.catalog_digest().as_str()).await?;
+        set_flag(&mut tx, GENERATION_FLAG, &job.token).await?;
+        self.enqueue_statistics(&mut tx).await?;
         if jobs::finish(&mut tx, job.id, &job.token, now).await? {
             tx.commit().await?;
             self.tell(Change::Queue);
@@ -145,7 +150,7 @@ impl Portal {
         Ok((built, case_boards(entries)))
     }
 
-    async fn live_entries(&self) -> Result<Vec<Entry>> {
+    pub(crate) async fn live_entries(&self) -> Result<Vec<Entry>> {
         let mut c = self.store.reader().await?;
         let mut entries = Vec::new();
         for submission in submissions::published(&mut c).await? {
@@ -171,14 +176,8 @@ impl Portal {
         release: &ReleaseId,
         subset: &SubsetId,
     ) -> Result<Vec<Built>> {
-        let cases: Vec<&Case> = self
-            .subset_cases(release, subset)?
-            .iter()
-            .map(|id| self.case_of(id))
-            .collect::<Result<Vec<_>>>()?
-            .into_iter()
-            .filter(|c| c.tracks.contains(&track))
-            .collect();
+        let cases = self.track_cases(track, release, subset)?;
+        let cases: Vec<&Case> = cases.iter().collect();
         // A row stands on the board of the subset that it was handed in for.
         let here: Vec<&Entry> = entries
             .iter()

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use faultboard_bundle::{CaseKnowledge, Knowledge, Limits};
 use faultboard_catalog::{Catalog, CatalogError, Entry};
 use faultboard_domain::release::Release;
-use faultboard_domain::{Block, Case, CaseId, Digest, ReleaseId, SubsetId};
+use faultboard_domain::{Block, Case, CaseId, Digest, ReleaseId, SubsetId, Track};
 
 use crate::{Portal, PortalError, Result, Settings};
 
@@ -111,6 +111,23 @@ impl Portal {
         subset: &SubsetId,
     ) -> Result<Vec<CaseId>> {
         Ok(self.catalog.subset(self.release(release)?, subset))
+    }
+
+    /// The cases of a subset that serve a track, sorted by id.
+    pub(crate) fn track_cases(
+        &self,
+        track: Track,
+        release: &ReleaseId,
+        subset: &SubsetId,
+    ) -> Result<Vec<Case>> {
+        let mut cases = self
+            .subset_cases(release, subset)?
+            .iter()
+            .map(|id| self.case_of(id).cloned())
+            .collect::<Result<Vec<_>>>()?;
+        cases.retain(|c| c.tracks.contains(&track));
+        cases.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(cases)
     }
 
     /// Releases that hold a case in any of their subsets, newest first.

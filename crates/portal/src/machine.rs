@@ -98,6 +98,8 @@ impl Handler for Jobs {
             JobKind::ScoreAttempt => Box::pin(portal.run_score_attempt(job, context)),
             JobKind::Finish => Box::pin(portal.run_finish(job, context)),
             JobKind::RebuildBoard => Box::pin(portal.run_rebuild(job, context)),
+            JobKind::Statistics => Box::pin(portal.run_statistics(job, context)),
+            JobKind::Compare => Box::pin(portal.run_compare(job, context)),
         }
     }
 }

@@ -14,7 +14,7 @@ use faultboard_domain::{
 use faultboard_scoring::aggregate::{self, Metric};
 use faultboard_scoring::repair;
 use faultboard_scoring::usage::UsageSummary;
-use faultboard_stats::pairwise::{Adjustment, panel, rank_bands};
+use faultboard_stats::pairwise::significant;
 use faultboard_stats::rank::{Rank, Rate, by_rate, by_score};
 use faultboard_store::submissions::Submission;
 
@@ -354,7 +354,12 @@ pub(crate) fn rank(track: Track, mut rows: Vec<Scored>) -> Vec<BoardRow> {
         _ => by_score(&rows.iter().map(|r| r.mean).collect::<Vec<_>>()),
     };
     let headlines: Vec<BTreeMap<CaseId, f64>> = rows.iter().map(|r| r.headline.clone()).collect();
-    let bands = rank_bands(rows.len(), &panel(&headlines), Adjustment::None);
+    let mut beats = vec![0_u32; rows.len()];
+    let mut beaten_by = vec![0_u32; rows.len()];
+    for (winner, loser) in significant(&headlines) {
+        beats[winner] += 1;
+        beaten_by[loser] += 1;
+    }
     for (i, scored) in rows.iter_mut().enumerate() {
         scored.row.rank = ranks[i].map(|r| RankView {
             rank: u32::try_from(r.place).unwrap_or(u32::MAX),
@@ -363,8 +368,8 @@ pub(crate) fn rank(track: Track, mut rows: Vec<Scored>) -> Vec<BoardRow> {
             } else {
                 r.place.to_string()
             },
-            beats: u32::try_from(bands[i].beats).unwrap_or(u32::MAX),
-            beaten_by: u32::try_from(bands[i].beaten_by).unwrap_or(u32::MAX),
+            beats: beats[i],
+            beaten_by: beaten_by[i],
         });
     }
     let mut rows: Vec<BoardRow> = rows.into_iter().map(|s| s.row).collect();
