@@ -1,4 +1,5 @@
-//! Draws every figure with made-up data into a folder, to be looked at.
+//! Draws every figure with made-up data into a folder, to be looked at. A second
+//! argument names the figures that are wanted, by the beginning of their names.
 
 use std::path::PathBuf;
 
@@ -7,36 +8,47 @@ use faultboard_plot::{Figure, Theme};
 #[path = "../tests/data/mod.rs"]
 mod data;
 
-use data::{heatmap, pareto};
+use data::more::{Visit, every};
 
-fn write<F: Figure>(
-    folder: &std::path::Path,
-    name: &str,
-    figure: &F,
-) -> Result<(), Box<dyn std::error::Error>> {
-    for theme in Theme::ALL {
-        let stem = format!("{name}-{}", theme.as_str());
-        std::fs::write(folder.join(format!("{stem}.svg")), figure.svg(theme)?)?;
-        std::fs::write(folder.join(format!("{stem}.png")), figure.png(theme)?)?;
+struct Writer {
+    folder: PathBuf,
+    wanted: String,
+    failed: Option<Box<dyn std::error::Error>>,
+}
+
+impl Writer {
+    fn write<F: Figure>(&self, name: &str, figure: &F) -> Result<(), Box<dyn std::error::Error>> {
+        for theme in Theme::ALL {
+            let stem = format!("{name}-{}", theme.as_str());
+            std::fs::write(self.folder.join(format!("{stem}.svg")), figure.svg(theme)?)?;
+            std::fs::write(self.folder.join(format!("{stem}.png")), figure.png(theme)?)?;
+        }
+        std::fs::write(self.folder.join(format!("{name}.csv")), figure.csv())?;
+        std::fs::write(self.folder.join(format!("{name}.txt")), figure.summary())?;
+        Ok(())
     }
-    std::fs::write(folder.join(format!("{name}.csv")), figure.csv())?;
-    std::fs::write(folder.join(format!("{name}.txt")), figure.summary())?;
-    Ok(())
+}
+
+impl Visit for Writer {
+    fn figure<F: Figure + Clone + PartialEq + std::fmt::Debug>(&mut self, name: &str, figure: &F) {
+        if name.starts_with(&self.wanted)
+            && self.failed.is_none()
+            && let Err(e) = self.write(name, figure)
+        {
+            self.failed = Some(e);
+        }
+    }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = PathBuf::from(std::env::args().nth(1).ok_or("name a folder")?);
+    let mut arguments = std::env::args().skip(1);
+    let folder = PathBuf::from(arguments.next().ok_or("name a folder")?);
     std::fs::create_dir_all(&folder)?;
-    for (rows, columns) in [(2, 4), (10, 28), (100, 120)] {
-        write(
-            &folder,
-            &format!("heatmap-{rows}x{columns}"),
-            &heatmap(rows, columns),
-        )?;
-    }
-    write(&folder, "pareto-2", &pareto(2, true, 3))?;
-    write(&folder, "pareto-12", &pareto(12, true, 3))?;
-    write(&folder, "pareto-40", &pareto(40, true, 3))?;
-    write(&folder, "pareto-steps", &pareto(6, false, 3))?;
-    Ok(())
+    let mut writer = Writer {
+        folder,
+        wanted: arguments.next().unwrap_or_default(),
+        failed: None,
+    };
+    every(&mut writer);
+    writer.failed.map_or(Ok(()), Err)
 }

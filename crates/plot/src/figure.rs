@@ -1,5 +1,7 @@
 //! What every figure can do: be drawn, be read out, and give its numbers away.
 
+use faultboard_domain::Track;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::scene::Scene;
@@ -15,6 +17,9 @@ pub enum PlotError {
     /// The figure is empty or larger than any screen.
     #[error("the figure is too large to be drawn as a picture; take the SVG or the CSV")]
     Size,
+    /// Stored data are of another form.
+    #[error("the figure's stored data can't be read: {0}")]
+    Data(#[from] serde_json::Error),
 }
 
 /// From what a figure is drawn: every figure says it.
@@ -40,11 +45,15 @@ impl About {
 }
 
 /// A figure: data that can be drawn. The same data always give the same bytes.
-pub trait Figure: Serialize {
+pub trait Figure: Serialize + DeserializeOwned {
     /// Its id, such as `pareto`.
     const ID: &'static str;
     /// Its title.
     const TITLE: &'static str;
+    /// What it shows and how to read it, in a sentence or two.
+    const SHOWS: &'static str;
+    /// The tracks that it belongs to.
+    const TRACKS: &'static [Track];
 
     /// Lays it out.
     fn scene(&self) -> Scene;
@@ -52,6 +61,12 @@ pub trait Figure: Serialize {
     fn summary(&self) -> String;
     /// Its numbers, one datum a row, with a head row.
     fn csv(&self) -> String;
+
+    /// Drops configurations that are not wanted. False where the figure pools
+    /// configurations or shows none, and so stays as it is.
+    fn keep(&mut self, _wanted: &dyn Fn(&str) -> bool) -> bool {
+        false
+    }
 
     /// As SVG, with a title, the summary as its description, and a title, link
     /// and data on each mark.
@@ -82,6 +97,37 @@ pub trait Figure: Serialize {
     fn json(&self) -> String {
         // Figures hold text, numbers and lists: nothing that JSON can't say.
         serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+}
+
+/// A form in which a figure is given away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A drawing.
+    Svg(Theme),
+    /// A picture.
+    Png(Theme),
+    /// Its numbers, one datum a row.
+    Csv,
+    /// Its data.
+    Json,
+    /// What it shows, in words.
+    Summary,
+}
+
+impl Form {
+    /// Of a figure.
+    ///
+    /// # Errors
+    /// When the drawing library fails, or the figure is larger than any screen.
+    pub fn of<F: Figure>(self, figure: &F) -> Result<Vec<u8>, PlotError> {
+        Ok(match self {
+            Form::Svg(theme) => figure.svg(theme)?.into_bytes(),
+            Form::Png(theme) => figure.png(theme)?,
+            Form::Csv => figure.csv().into_bytes(),
+            Form::Json => figure.json().into_bytes(),
+            Form::Summary => figure.summary().into_bytes(),
+        })
     }
 }
 

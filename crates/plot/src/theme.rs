@@ -31,11 +31,21 @@ pub enum Paint {
     Fail,
     /// Nothing to compare.
     Missing,
+    /// Ground of a cell, the faintest of three steps; text stays legible on all of them.
+    Tint1,
+    /// The middle step.
+    Tint2,
+    /// The strongest step.
+    Tint3,
+    /// Ground of a cell that is better.
+    GainTint,
+    /// Ground of a cell that is worse.
+    LossTint,
 }
 
 impl Paint {
     /// Every role.
-    pub const ALL: [Paint; 12] = [
+    pub const ALL: [Paint; 17] = [
         Paint::Paper,
         Paint::Ink,
         Paint::Ink2,
@@ -48,6 +58,11 @@ impl Paint {
         Paint::Loss,
         Paint::Fail,
         Paint::Missing,
+        Paint::Tint1,
+        Paint::Tint2,
+        Paint::Tint3,
+        Paint::GainTint,
+        Paint::LossTint,
     ];
 
     /// The word in class names.
@@ -65,6 +80,11 @@ impl Paint {
             Paint::Loss => "loss",
             Paint::Fail => "fail",
             Paint::Missing => "missing",
+            Paint::Tint1 => "tint-1",
+            Paint::Tint2 => "tint-2",
+            Paint::Tint3 => "tint-3",
+            Paint::GainTint => "gain-tint",
+            Paint::LossTint => "loss-tint",
         }
     }
 
@@ -83,6 +103,11 @@ impl Paint {
             Paint::Loss => "var(--loss)",
             Paint::Fail => "var(--fail)",
             Paint::Missing => "var(--missing)",
+            Paint::Tint1 => "color-mix(in srgb, var(--accent) 10%, var(--paper))",
+            Paint::Tint2 => "color-mix(in srgb, var(--accent) 22%, var(--paper))",
+            Paint::Tint3 => "color-mix(in srgb, var(--accent) 36%, var(--paper))",
+            Paint::GainTint => "color-mix(in srgb, var(--gain) 20%, var(--paper))",
+            Paint::LossTint => "color-mix(in srgb, var(--loss) 20%, var(--paper))",
         }
     }
 }
@@ -156,6 +181,11 @@ impl Theme {
             Paint::Loss => (0xd5_5e00, 0xe8_7a24, 0xd5_5e00),
             Paint::Fail => (0x8a_9099, 0x7d_858f, 0x77_7777),
             Paint::Missing => (0xb4_bac3, 0x56_5d67, 0xa0_a0a0),
+            Paint::Tint1 => (0xe6_f1f7, 0x1c_2a34, 0xf0_f0f0),
+            Paint::Tint2 => (0xc7_e0ee, 0x24_3d4c, 0xdc_dcdc),
+            Paint::Tint3 => (0xa3_cce3, 0x2d_5369, 0xc4_c4c4),
+            Paint::GainTint => (0xcc_ece3, 0x17_4038, 0xe0_f2ec),
+            Paint::LossTint => (0xf7_dfcc, 0x4f_331e, 0xf7_e5d8),
         };
         let rgb = match self {
             Theme::Light => light,
@@ -224,6 +254,18 @@ mod tests {
                 contrast(theme, Paint::Pass, Paint::PassTint) >= 3.0,
                 "{theme:?}"
             );
+            for ground in [
+                Paint::Tint1,
+                Paint::Tint2,
+                Paint::Tint3,
+                Paint::GainTint,
+                Paint::LossTint,
+            ] {
+                assert!(
+                    contrast(theme, Paint::Ink, ground) >= 4.5,
+                    "{theme:?} {ground:?}"
+                );
+            }
         }
     }
 

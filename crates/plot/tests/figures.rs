@@ -3,6 +3,7 @@
 
 mod data;
 
+use data::more::{Visit, every, nothing};
 use data::{about, heatmap, pareto};
 use faultboard_domain::case::Family;
 use faultboard_plot::{
@@ -428,4 +429,238 @@ fn marks_can_be_reached_and_read() {
     // Thousands of stops would bar the way: then there is one, and scripts move on from it.
     let svg = heatmap(30, 30).svg(Theme::Light).unwrap();
     assert_eq!(svg.matches("tabindex=\"0\"").count(), 1);
+}
+
+/// Looks at one figure after another.
+struct Check<A>(A);
+
+impl<A: FnMut(&str, &dyn Looked)> Visit for Check<A> {
+    fn figure<F: Figure + Clone + PartialEq + std::fmt::Debug>(&mut self, name: &str, figure: &F) {
+        (self.0)(name, figure);
+    }
+}
+
+/// What a look needs, whatever the figure is.
+trait Looked {
+    fn id(&self) -> &'static str;
+    fn shapes(&self) -> Scene;
+    fn drawing(&self) -> String;
+    fn words(&self) -> String;
+    fn numbers(&self) -> String;
+    fn again(&self) -> bool;
+}
+
+impl<F: Figure + Clone + PartialEq> Looked for F {
+    fn id(&self) -> &'static str {
+        F::ID
+    }
+    fn shapes(&self) -> Scene {
+        self.scene()
+    }
+    fn drawing(&self) -> String {
+        self.svg(Theme::Light).unwrap()
+    }
+    fn words(&self) -> String {
+        self.summary()
+    }
+    fn numbers(&self) -> String {
+        self.csv()
+    }
+    fn again(&self) -> bool {
+        serde_json::from_str::<F>(&self.json()).unwrap() == *self
+    }
+}
+
+/// The box of a shape, its stroke not counted.
+fn extent(shape: &Shape) -> Area {
+    let around = |p: &(f64, f64), r: f64| Area {
+        left: p.0 - r,
+        top: p.1 - r,
+        right: p.0 + r,
+        bottom: p.1 + r,
+    };
+    match shape {
+        Shape::Rect { at, size, .. } => Area {
+            left: at.0,
+            top: at.1,
+            right: at.0 + size.0,
+            bottom: at.1 + size.1,
+        },
+        Shape::Disc { at, radius, .. } | Shape::Ring { at, radius, .. } => around(at, *radius),
+        Shape::Line { points, .. } | Shape::Polygon { points, .. } => {
+            points
+                .iter()
+                .skip(1)
+                .fold(around(&points[0], 0.0), |a, p| Area {
+                    left: a.left.min(p.0),
+                    top: a.top.min(p.1),
+                    right: a.right.max(p.0),
+                    bottom: a.bottom.max(p.1),
+                })
+        }
+    }
+}
+
+#[test]
+fn every_figure_is_legible_in_every_size() {
+    let mut seen = std::collections::BTreeSet::new();
+    every(&mut Check(|name: &str, figure: &dyn Looked| {
+        seen.insert(figure.id());
+        let scene = figure.shapes();
+        no_collisions(&scene, name);
+        assert!(
+            scene.labels.iter().all(|l| l.size >= 9.0),
+            "{name}: too small to read"
+        );
+        let sheet = Area {
+            left: -1.0,
+            top: -1.0,
+            right: scene.width + 1.0,
+            bottom: scene.height + 1.0,
+        };
+        for item in &scene.items {
+            let shapes = match item {
+                Item::Plain(shape) => std::slice::from_ref(shape),
+                Item::Mark(mark) => {
+                    assert!(!mark.tip.is_empty(), "{name}: a mark says nothing");
+                    mark.shapes.as_slice()
+                }
+            };
+            for shape in shapes {
+                assert!(
+                    sheet.holds(&extent(shape)),
+                    "{name}: {shape:?} leaves the sheet"
+                );
+            }
+        }
+        let all: String = scene
+            .labels
+            .iter()
+            .map(|l| l.text.as_str())
+            .collect::<Vec<_>>()
+            .join("\n");
+        // A name longer than the sheet is cut, and may take the facts with it.
+        if !name.starts_with("long-") {
+            for part in ["n = ", "release 2026.1", "2026-11-30"] {
+                assert!(all.contains(part), "{name}: {part} is not said");
+            }
+        }
+    }));
+    let known: std::collections::BTreeSet<&str> =
+        faultboard_plot::ALL.iter().map(|k| k.id).collect();
+    assert_eq!(seen, known, "every figure is looked at");
+}
+
+#[test]
+fn every_figure_gives_its_numbers_and_words_away() {
+    let mut check = Check(|name: &str, figure: &dyn Looked| {
+        well_formed(&figure.drawing());
+        assert!(figure.again(), "{name}: data do not survive JSON");
+        assert!(figure.words().contains("release 2026.1"), "{name}");
+        let csv = figure.numbers();
+        let columns = csv.lines().next().unwrap().split(',').count();
+        assert!(columns > 2, "{name}: {csv}");
+        let known = faultboard_plot::Known::find(figure.id()).expect("in the list");
+        assert!(!known.shows.is_empty() && !known.tracks.is_empty());
+    });
+    every(&mut check);
+    nothing(&mut check);
+}
+
+#[test]
+fn empty_figures_say_what_will_stand_there() {
+    nothing(&mut Check(|name: &str, figure: &dyn Looked| {
+        let scene = figure.shapes();
+        no_collisions(&scene, name);
+        assert_eq!(marks(&scene), 0, "{name}");
+        // Title, facts, and the reason.
+        assert!(scene.labels.len() >= 3, "{name} says nothing");
+    }));
+}
+
+#[test]
+fn every_other_figure_is_drawn_exactly_so() {
+    use data::more;
+    let small: [(&str, String); 8] = [
+        (
+            "rank-shift",
+            more::rank_shift(3, true, false).svg(Theme::Light).unwrap(),
+        ),
+        (
+            "pairwise-matrix",
+            more::pairwise(3, false).svg(Theme::Light).unwrap(),
+        ),
+        (
+            "lift-by-tier",
+            more::lift_by_tier().svg(Theme::Light).unwrap(),
+        ),
+        ("cdf-steps", more::cdf_steps(1, 6).svg(Theme::Dark).unwrap()),
+        (
+            "mixed-model",
+            more::mixed_model(true).svg(Theme::Print).unwrap(),
+        ),
+        (
+            "evidence-grid",
+            more::evidence_grid(false, false).svg(Theme::Light).unwrap(),
+        ),
+        (
+            "leave-one-out",
+            more::leave_one_out(2, 2, false).svg(Theme::Light).unwrap(),
+        ),
+        (
+            "label-map",
+            more::label_map(2, true, false).svg(Theme::Dark).unwrap(),
+        ),
+    ];
+    for (name, svg) in small {
+        insta::assert_snapshot!(format!("{name}.svg"), svg);
+    }
+}
+
+#[test]
+fn rows_can_be_left_out_and_pooled_figures_say_that_they_have_none() {
+    use faultboard_plot::{Form, Known};
+    let figure = data::more::pairwise(5, false);
+    let first = figure.panels[0].rows[0].name.clone();
+    let known = Known::find("pairwise-matrix").unwrap();
+    let drawn = known
+        .draw(figure.json().as_bytes(), &|n| n != first, Form::Json)
+        .unwrap();
+    assert!(drawn.has_rows);
+    let again: faultboard_plot::PairwiseMatrix = serde_json::from_slice(&drawn.bytes).unwrap();
+    assert_eq!(again.panels[0].rows.len(), 4);
+    assert_eq!(again.panels[0].pairs.len(), 6);
+    // Each pair still names the rows that it did.
+    for pair in &again.panels[0].pairs {
+        let names = [pair.a, pair.b].map(|i| again.panels[0].rows[i].name.clone());
+        let before = figure.panels[0]
+            .pairs
+            .iter()
+            .find(|p| {
+                figure.panels[0].rows[p.a].name == names[0]
+                    && figure.panels[0].rows[p.b].name == names[1]
+            })
+            .expect("the pair was there");
+        assert_eq!(before.p, pair.p);
+    }
+    // Reported rows are not of this board and stay.
+    assert_eq!(again.panels[1], figure.panels[1]);
+    let pooled = Known::find("lift-by-tier").unwrap();
+    let json = data::more::lift_by_tier().json();
+    let drawn = pooled
+        .draw(json.as_bytes(), &|_| false, Form::Json)
+        .unwrap();
+    assert!(!drawn.has_rows);
+    assert_eq!(drawn.bytes, json.into_bytes());
+    assert!(known.draw(b"{}", &|_| true, Form::Csv).is_err());
+}
+
+#[test]
+fn labels_are_drawn_only_where_they_are_given() {
+    let public = data::more::label_map(3, false, false);
+    let svg = public.svg(Theme::Light).unwrap();
+    assert!(!svg.contains(">labelled<") && !public.csv().contains("labelled"));
+    let known = data::more::label_map(3, true, false);
+    let svg = known.svg(Theme::Light).unwrap();
+    assert!(svg.contains(">labelled<") && known.csv().contains("labelled"));
 }

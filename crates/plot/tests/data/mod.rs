@@ -6,11 +6,13 @@ use faultboard_plot::{
     ParetoPoint,
 };
 
+pub(crate) mod more;
+
 /// A small generator.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn next(&mut self) -> f64 {
+    pub(crate) fn next(&mut self) -> f64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -46,7 +48,7 @@ const MODELS: [&str; 8] = [
     "GLM 5",
 ];
 
-fn name(i: usize) -> String {
+pub(crate) fn name(i: usize) -> String {
     format!(
         "{} · {}",
         AGENTS[i % AGENTS.len()],

@@ -4,6 +4,7 @@
 
 mod layout;
 
+use faultboard_domain::Track;
 use faultboard_domain::case::Family;
 use serde::{Deserialize, Serialize};
 
@@ -203,6 +204,8 @@ impl PairedHeatmap {
 impl Figure for PairedHeatmap {
     const ID: &'static str = "paired-heatmap";
     const TITLE: &'static str = "Paired outcomes: symptom only against with context";
+    const SHOWS: &'static str = "Each configuration on each case, by how its attempts without and with context compare. Rows stand by symptom-only pass rate, columns by family.";
+    const TRACKS: &'static [Track] = &[Track::Repair];
 
     fn scene(&self) -> Scene {
         layout::Layout::of(self).scene()
@@ -295,5 +298,10 @@ impl Figure for PairedHeatmap {
             }
         }
         csv.finish()
+    }
+
+    fn keep(&mut self, wanted: &dyn Fn(&str) -> bool) -> bool {
+        self.rows.retain(|r| wanted(&r.name));
+        true
     }
 }

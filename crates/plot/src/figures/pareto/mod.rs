@@ -5,6 +5,7 @@
 
 mod layout;
 
+use faultboard_domain::Track;
 use faultboard_domain::condition::Condition;
 use faultboard_stats::pareto;
 use serde::{Deserialize, Serialize};
@@ -170,6 +171,8 @@ impl Pareto {
 impl Figure for Pareto {
     const ID: &'static str = "pareto";
     const TITLE: &'static str = "What a pass costs";
+    const SHOWS: &'static str = "Pass rate against cost per case (logarithmic). Each arrow leads from a configuration's symptom-only point to its point with context; the lines join what nothing beats in both.";
+    const TRACKS: &'static [Track] = &[Track::Repair];
 
     fn scene(&self) -> Scene {
         layout::Layout::of(self).scene()
@@ -249,6 +252,11 @@ impl Figure for Pareto {
             }
         }
         csv.finish()
+    }
+
+    fn keep(&mut self, wanted: &dyn Fn(&str) -> bool) -> bool {
+        self.points.retain(|r| wanted(&r.name));
+        true
     }
 }
 
