@@ -26,7 +26,7 @@ pub use figures::coverage::{Coverage, CoveredCase};
 pub use figures::evidence::{DeltaCell, EvidenceCell, EvidenceDelta, EvidenceGrid};
 pub use figures::label_map::{LabelMap, MapBlock, MapRow};
 pub use figures::lift_by::{LiftByFamily, LiftByTier, LiftGroup};
-pub use figures::mixed_model::{Effect, MixedEstimates, MixedModel, plain_reading};
+pub use figures::mixed_model::{Effect, MixedEstimates, MixedModel};
 pub use figures::paired_differences::{DifferenceRow, PairedDifferences};
 pub use figures::paired_heatmap::{
     CaseColumn, ConfigurationRow, PairCell, PairState, PairedHeatmap,

@@ -275,6 +275,12 @@ mod tests {
         for paint in Paint::ALL {
             assert!(css.contains(&format!(".f-{}{{", paint.word())));
         }
+        // The site's own style sheet holds them, word for word.
+        let site = include_str!("../../../static/faultboard.css");
+        assert!(
+            site.contains(&css),
+            "put this into static/faultboard.css:\n{css}"
+        );
         assert_eq!(Theme::parse("dark"), Some(Theme::Dark));
         assert_eq!(Theme::parse("neon"), None);
     }

@@ -4,7 +4,7 @@
 use faultboard_domain::Track;
 use serde::{Deserialize, Serialize};
 
-use crate::figure::{About, Csv, Figure, field, grouped, plural};
+use crate::figure::{About, Csv, Figure, field, plural};
 use crate::kit::bars::{self, Bar, BarRow, Section};
 use crate::kit::forest::{self, Column, Dot, Forest, Row};
 use crate::kit::glyph::{Fill, Glyph};
@@ -140,9 +140,7 @@ impl Figure for MixedModel {
                         words::signed(e.estimate, 3),
                         format!("{:.3}", e.se),
                         words::signed(e.z, 2),
-                        words::p_value(Some(e.p))
-                            .replace("p = ", "")
-                            .replace("p ", ""),
+                        words::p_alone(Some(e.p)),
                     ],
                 })
                 .collect();
@@ -267,41 +265,4 @@ impl Figure for MixedModel {
         }
         csv.finish()
     }
-}
-
-/// What an estimate says, for people who don't read log-odds.
-pub fn plain_reading(fit: &MixedEstimates, runs: u32) -> String {
-    let Some(context) = fit.effects.iter().find(|e| e.term == "context") else {
-        return "There is no estimate for context.".to_owned();
-    };
-    let (low, high) = context.ci95;
-    let direction = if context.estimate >= 0.0 {
-        "raises"
-    } else {
-        "lowers"
-    };
-    let mut out = format!(
-        "Over {} runs, context {direction} the odds of a pass by a factor of {:.2}, which is {} points of the average pass rate.",
-        grouped(runs as usize),
-        fit.odds_ratio,
-        words::points(Some(fit.marginal)),
-    );
-    out.push_str(if low > 0.0 || high < 0.0 {
-        " The interval leaves out no effect: chance alone would seldom show as much."
-    } else {
-        " The interval includes no effect: these runs can't tell."
-    });
-    out.push_str(&match (fit.var_model, fit.var_case) {
-        (m, c) if m > c => {
-            " Which configuration runs matters more than which case it is given.".to_owned()
-        }
-        (m, c) if m < c => {
-            " Which case it is matters more than which configuration runs.".to_owned()
-        }
-        _ => String::new(),
-    });
-    if fit.singular {
-        out.push_str(" One of the two sources of variation could not be told from none.");
-    }
-    out
 }

@@ -120,14 +120,7 @@ impl Figure for PairedDifferences {
                 }],
                 cells: vec![
                     words::points(r.difference.map(|d| d.mean)),
-                    r.difference.and_then(|d| d.p).map_or_else(
-                        || "–".to_owned(),
-                        |p| {
-                            words::p_value(Some(p))
-                                .replace("p = ", "")
-                                .replace("p ", "")
-                        },
-                    ),
+                    words::p_alone(r.difference.and_then(|d| d.p)),
                     r.difference.map_or(0, |d| d.n).to_string(),
                 ],
             })

@@ -1,5 +1,6 @@
 //! How figures put numbers into words: the same rounding everywhere.
 
+use faultboard_domain::rounding;
 use faultboard_domain::score::Estimate;
 use faultboard_domain::view::Difference;
 
@@ -16,29 +17,26 @@ pub(crate) fn share(value: Option<f64>) -> String {
 pub(crate) fn points(value: Option<f64>) -> String {
     value
         .filter(|v| v.is_finite())
-        .map_or_else(|| "–".to_owned(), |v| signed(v * 100.0, 1))
+        .map_or_else(|| "–".to_owned(), rounding::points)
 }
 
 /// A number with its sign, in so many digits; what rounds to zero has none.
 pub(crate) fn signed(value: f64, digits: usize) -> String {
-    let text = format!("{:.digits$}", value.abs());
-    let zero = text.bytes().all(|b| b == b'0' || b == b'.');
-    if zero {
-        text
-    } else if value < 0.0 {
-        format!("−{text}")
-    } else {
-        format!("+{text}")
-    }
+    rounding::signed(value, digits)
 }
 
 /// `p = 0.012`, `p < 0.001`.
 pub(crate) fn p_value(p: Option<f64>) -> String {
-    match p.filter(|p| p.is_finite()) {
-        None => "p unknown".to_owned(),
-        Some(p) if p < 0.001 => "p < 0.001".to_owned(),
-        Some(p) => format!("p = {p:.3}"),
-    }
+    p.filter(|p| p.is_finite()).map_or_else(
+        || "p unknown".to_owned(),
+        |p| format!("p {}", rounding::p_equals(p)),
+    )
+}
+
+/// A p alone in a column.
+pub(crate) fn p_alone(p: Option<f64>) -> String {
+    p.filter(|p| p.is_finite())
+        .map_or_else(|| "–".to_owned(), rounding::p_value)
 }
 
 /// `(95 % interval 41.2 to 68.0)` with a blank in front, or nothing.

@@ -10,7 +10,7 @@ use faultboard_plot::{
     Figure, LabelMap, LeaveOneOut, LiftByFamily, LiftByTier, LiftGroup, MapBlock, MapRow,
     MixedEstimates, MixedModel, PairState, PairedDifferences, PairwiseMatrix, Panel, PanelPair,
     PanelRow, PerSystem, Place, RankRow, RankShift, SaturationContrast, SizePoint, SizeVsPass,
-    Stability, StabilityRow, StepHistograms, StepPanel, SystemRow, SystemValue, plain_reading,
+    Stability, StabilityRow, StepHistograms, StepPanel, SystemRow, SystemValue,
 };
 
 use super::{Dice, about, heatmap, name, pareto};
@@ -414,17 +414,18 @@ pub(crate) fn mixed_model(fitted: bool) -> MixedModel {
         singular: false,
         notes: vec!["The optimiser converged after 31 steps.".into()],
     });
-    let reading = fit.as_ref().map_or_else(
-        || "There is no fit: every run passed, so nothing can be told apart.".to_owned(),
-        |f| plain_reading(f, 620),
-    );
+    let reading = if fitted {
+        "With context the odds of a pass are 3.71 times those without (95 % interval 2.32 to 5.93), cases and configurations being equal; averaged over them that is +18.7 points. So context raises the chance of a pass (z = 5.46, p < 0.001)."
+    } else {
+        "There is no estimate of the effect of context here."
+    };
     MixedModel {
         about: about(),
         runs: 620,
         configurations: 10,
         cases: 31,
         fit,
-        reading,
+        reading: reading.into(),
     }
 }
 
