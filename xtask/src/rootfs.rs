@@ -12,13 +12,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::{shell, ui};
 
-/// The images, parents first, each with its parent.
-const IMAGES: [(&str, Option<&str>); 4] = [
-    ("base", None),
-    ("python", Some("base")),
-    ("rust", Some("base")),
-    ("redis", Some("python")),
-];
+/// What an image is built on, as its Dockerfile says.
+const PARENT: &str = "PARENT=faultboard/";
 
 const SUITE: &str = "bookworm";
 const HALF_HOUR: Duration = Duration::from_secs(1_800);
@@ -26,6 +21,42 @@ const HALF_HOUR: Duration = Duration::from_secs(1_800);
 /// Where the folders lie, one per image.
 pub(crate) fn dir() -> PathBuf {
     shell::target_dir().join("rootfs")
+}
+
+/// The images under a folder, parents first, each with its parent: `base`, and
+/// whatever names one as its parent.
+fn images(docker: &Path) -> Result<Vec<(String, Option<String>)>> {
+    let mut waiting = Vec::new();
+    for entry in std::fs::read_dir(docker).context("the folder of images can't be read")? {
+        let entry = entry?;
+        let Ok(text) = std::fs::read_to_string(entry.path().join("Dockerfile")) else {
+            continue;
+        };
+        let parent = instructions(&text).into_iter().find_map(|(i, rest)| {
+            (i == "ARG")
+                .then_some(rest)?
+                .strip_prefix(PARENT)?
+                .strip_suffix(":1")
+                .map(str::to_owned)
+        });
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if let Some(parent) = parent {
+            waiting.push((name, parent));
+        }
+    }
+    waiting.sort();
+    let mut found = vec![("base".to_owned(), None)];
+    while !waiting.is_empty() {
+        let (ready, rest): (Vec<_>, Vec<_>) = waiting
+            .into_iter()
+            .partition(|(_, parent)| found.iter().any(|(name, _)| name == parent));
+        if ready.is_empty() {
+            bail!("these images name a parent that is none: {rest:?}");
+        }
+        found.extend(ready.into_iter().map(|(name, parent)| (name, Some(parent))));
+        waiting = rest;
+    }
+    Ok(found)
 }
 
 /// Makes the folders that are missing or whose Dockerfile changed.
@@ -39,7 +70,8 @@ pub(crate) fn build(force: bool) -> Result<()> {
         bail!("debootstrap is missing: apt-get install debootstrap");
     }
     std::fs::create_dir_all(dir()).context("the folder of root file systems can't be made")?;
-    for (name, parent) in IMAGES {
+    for (name, parent) in images(Path::new("docker"))? {
+        let (name, parent) = (name.as_str(), parent.as_deref());
         let root = folder(name);
         let stamp = root.with_extension("inputs");
         let inputs = inputs(name, parent)?;
@@ -266,11 +298,11 @@ mod tests {
 
     #[test]
     fn every_dockerfile_of_ours_is_understood() {
-        for (name, _) in IMAGES {
-            let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join("../docker")
-                .join(name)
-                .join("Dockerfile");
+        let docker = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docker");
+        let found = images(&docker).unwrap();
+        assert!(found.len() >= 4 && found[0] == ("base".to_owned(), None));
+        for (name, _) in found {
+            let file = docker.join(&name).join("Dockerfile");
             let text = std::fs::read_to_string(&file).unwrap();
             for (instruction, _) in instructions(&text) {
                 let known = ["FROM", "ARG", "ENV", "COPY", "RUN"].contains(&instruction.as_str());
