@@ -26,7 +26,7 @@ pub mod pages;
 pub mod routes;
 
 #[cfg(feature = "ssr")]
-pub use context::{AssetVersion, NewToken, RequestId};
+pub use context::{AssetVersion, NewToken, Refused, RequestId};
 #[cfg(feature = "ssr")]
 pub use document::{CONTENT_SECURITY_POLICY, shell};
 #[cfg(feature = "ssr")]

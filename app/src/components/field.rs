@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::context::typed;
+
 /// A labelled line of text.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
@@ -19,8 +21,14 @@ pub struct Field {
     pub optional: bool,
 }
 
-/// Draws the field with its present value.
-pub fn field(f: Field, value: &str) -> AnyView {
+/// Draws the field of the form with this address, with what was typed into it
+/// where the form was refused a moment ago.
+pub fn field(f: Field, form: &str) -> AnyView {
+    let value = if f.kind == "password" {
+        String::new()
+    } else {
+        typed(form, f.name)
+    };
     let hint_id = format!("{}-hint", f.name);
     let described = (!f.hint.is_empty()).then(|| hint_id.clone());
     let hint =
@@ -35,7 +43,7 @@ pub fn field(f: Field, value: &str) -> AnyView {
                 autocomplete=f.autocomplete
                 required=!f.optional
                 aria-describedby=described
-                value=value.to_owned()
+                value=value
                 maxlength="300"
             />
             {hint}
@@ -57,10 +65,11 @@ pub fn reasoned(
         "{name}-{}",
         action.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
     );
+    let typed = typed(&action, name);
     view! {
         <form method="post" action=action class="reasoned">
             <label for=id.clone()>{label}</label>
-            <textarea id=id name=name rows="2" maxlength="2000" required=required></textarea>
+            <textarea id=id name=name rows="2" maxlength="2000" required=required>{typed}</textarea>
             <button class="button" data-tone=tone>{button}</button>
         </form>
     }

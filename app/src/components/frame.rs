@@ -7,6 +7,7 @@ use leptos_meta::Title;
 use leptos_router::hooks::{use_location, use_query_map};
 
 use super::notice;
+use crate::context::Refused;
 use crate::islands::ThemeToggle;
 use crate::{data, query};
 
@@ -25,10 +26,12 @@ pub(crate) fn header_of_request() -> AnyView {
     header(&data::actor(), &path)
 }
 
-/// The notices that the present address brings along.
+/// The notices of the present request.
 pub(crate) fn notices_of_request() -> AnyView {
     let q = use_query_map().get_untracked();
-    notice::notices(q.get("notice").as_deref(), q.get("error").as_deref())
+    let refused = use_context::<Refused>().unwrap_or_default();
+    let error = Some(refused.error).filter(|e| !e.is_empty());
+    notice::notices(q.get("notice").as_deref(), error.as_deref())
 }
 
 /// The header.

@@ -2,9 +2,6 @@
 
 use leptos::prelude::*;
 
-/// The longest text that an address may bring along as an error.
-const LONGEST: usize = 300;
-
 /// The sentence of a notice's key; none for a key that isn't known.
 pub fn sentence(key: &str) -> Option<&'static str> {
     Some(match key {
@@ -36,13 +33,14 @@ pub fn sentence(key: &str) -> Option<&'static str> {
     })
 }
 
-/// The messages that an address brings along.
+/// The messages of a page: a notice that its address names, and why the form
+/// before it was refused.
 pub fn notices(notice: Option<&str>, error: Option<&str>) -> AnyView {
     let told = notice.and_then(sentence).map(|text| {
         view! { <p class="notice" data-tone="good" role="status">{text}</p> }
     });
     let failed = error.map(|text| {
-        let text: String = text.chars().take(LONGEST).collect();
+        let text = text.to_owned();
         view! { <p class="notice" data-tone="bad" role="alert">{text}</p> }
     });
     view! { {failed}{told} }.into_any()

@@ -57,8 +57,8 @@ pub fn sign_in(next: Option<&str>) -> AnyView {
             <h1>"Sign in"</h1>
             <form method="post" action="/sign-in" class="form">
                 {next}
-                {field(EMAIL, "")}
-                {field(OLD_PASSWORD, "")}
+                {field(EMAIL, "/sign-in")}
+                {field(OLD_PASSWORD, "/sign-in")}
                 <button class="button primary">"Sign in"</button>
             </form>
             <p>"No account yet? "<a href="/sign-up">"Make one"</a>". Reading needs none."</p>
@@ -81,9 +81,9 @@ pub fn sign_up() -> AnyView {
             <h1>"Make an account"</h1>
             <p>"An account lets you hand in submissions and follow them. Your address is never shown."</p>
             <form method="post" action="/sign-up" class="form">
-                {field(NAME, "")}
-                {field(EMAIL, "")}
-                {field(NEW_PASSWORD, "")}
+                {field(NAME, "/sign-up")}
+                {field(EMAIL, "/sign-up")}
+                {field(NEW_PASSWORD, "/sign-up")}
                 <button class="button primary">"Make the account"</button>
             </form>
             <p>"Have one already? "<a href="/sign-in">"Sign in"</a>"."</p>
@@ -106,9 +106,9 @@ pub fn first_admin(token: Option<&str>) -> AnyView {
             <p>"This link works once. The account made here administers the site: it reviews and publishes, and runs the queue."</p>
             <form method="post" action="/first-admin" class="form">
                 <input type="hidden" name="token" value=token.to_owned()/>
-                {field(NAME, "")}
-                {field(EMAIL, "")}
-                {field(NEW_PASSWORD, "")}
+                {field(NAME, "/first-admin")}
+                {field(EMAIL, "/first-admin")}
+                {field(NEW_PASSWORD, "/first-admin")}
                 <button class="button primary">"Make the administrator"</button>
             </form>
         }

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use crate::components::frame::title;
 use crate::components::{field, notice, stat, submissions, when};
 use crate::context::NewToken;
+use crate::context::typed;
 use crate::{data, format};
 
 /// `/me`.
@@ -28,6 +29,9 @@ pub fn page(view: &MeView, secret: Option<&str>) -> AnyView {
     } else {
         submissions::table(&view.submissions, "/submissions", false, when::when)
     };
+    let days = Some(typed("/me/tokens", "days"))
+        .filter(|d| !d.is_empty())
+        .unwrap_or_else(|| "90".to_owned());
     let shown = secret.map(|s| {
         notice::remark("good", view! {
             <p>"Your new token. Copy it now: it is shown this once, and only its digest is kept."</p>
@@ -67,8 +71,8 @@ pub fn page(view: &MeView, secret: Option<&str>) -> AnyView {
                         {shown}
                         {tokens}
                         <form method="post" action="/me/tokens" class="form row-form">
-                            <div class="field"><label for="token-name">"Name"</label><input id="token-name" name="name" type="text" required=true maxlength="60" autocomplete="off"/></div>
-                            <div class="field"><label for="token-days">"Valid for days"</label><input id="token-days" name="days" type="number" min="1" max="365" value="90" required=true/></div>
+                            <div class="field"><label for="token-name">"Name"</label><input id="token-name" name="name" type="text" value=typed("/me/tokens", "name") required=true maxlength="60" autocomplete="off"/></div>
+                            <div class="field"><label for="token-days">"Valid for days"</label><input id="token-days" name="days" type="number" min="1" max="365" value=days required=true/></div>
                             <button class="button">"Make a token"</button>
                         </form>
                     </section>

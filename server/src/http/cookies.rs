@@ -1,5 +1,6 @@
-//! The two cookies of the site: the session, and the secret of a new token on
-//! its way to the page that shows it once. No other state lives in the browser.
+//! The cookies of the site: the session, and two that live for a minute: the
+//! secret of a new token and what a refused form held, each on its way to the
+//! page that shows it once. No other state lives in the browser.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
@@ -9,6 +10,8 @@ use super::state::Site;
 const SESSION_S: i64 = faultboard_portal::SESSION_DAYS * 86_400;
 /// The new token's cookie.
 const NEW_TOKEN: &str = "fb_new_token";
+/// The cookie of a refused form.
+const REFUSED: &str = "fb_refused";
 
 /// The session cookie's name. Browsers take `__Host-` from HTTPS alone, and
 /// then refuse it to subdomains.
@@ -20,8 +23,8 @@ fn session_name(site: &Site) -> &'static str {
     }
 }
 
-/// The value of a cookie: at most 512 bytes of letters, digits, `-`, `_`, `.`.
-fn value(headers: &HeaderMap, name: &str) -> Option<String> {
+/// The value of a cookie: at most so many bytes of letters, digits, `-`, `_`, `.`.
+fn value(headers: &HeaderMap, name: &str, longest: usize) -> Option<String> {
     headers
         .get_all(header::COOKIE)
         .iter()
@@ -30,7 +33,7 @@ fn value(headers: &HeaderMap, name: &str) -> Option<String> {
         .filter_map(|pair| pair.trim().split_once('='))
         .find(|(n, _)| *n == name)
         .map(|(_, v)| v.trim_matches('"'))
-        .filter(|v| !v.is_empty() && v.len() <= 512)
+        .filter(|v| !v.is_empty() && v.len() <= longest)
         .filter(|v| {
             v.bytes()
                 .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
@@ -40,12 +43,17 @@ fn value(headers: &HeaderMap, name: &str) -> Option<String> {
 
 /// The session's secret that a request brings.
 pub(super) fn session(site: &Site, headers: &HeaderMap) -> Option<String> {
-    value(headers, session_name(site))
+    value(headers, session_name(site), 512)
 }
 
 /// The new token's secret that a request brings.
 pub(super) fn new_token(headers: &HeaderMap) -> Option<String> {
-    value(headers, NEW_TOKEN)
+    value(headers, NEW_TOKEN, 512)
+}
+
+/// The record of a refused form that a request brings.
+pub(super) fn refused(headers: &HeaderMap) -> Option<String> {
+    value(headers, REFUSED, 4_096)
 }
 
 fn make(
@@ -97,6 +105,16 @@ pub(super) fn set_new_token(site: &Site, headers: &mut HeaderMap, secret: &str) 
 /// Forgets the new token's secret.
 pub(super) fn clear_new_token(site: &Site, headers: &mut HeaderMap) {
     add(headers, make(site, NEW_TOKEN, "", "/me", "Strict", 0));
+}
+
+/// Hands the record of a refused form to the next page, for a minute.
+pub(super) fn set_refused(site: &Site, headers: &mut HeaderMap, record: &str) {
+    add(headers, make(site, REFUSED, record, "/", "Strict", 60));
+}
+
+/// Forgets the record of a refused form.
+pub(super) fn clear_refused(site: &Site, headers: &mut HeaderMap) {
+    add(headers, make(site, REFUSED, "", "/", "Strict", 0));
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod downloads;
 mod envelope;
 mod fault;
 mod forms;
+mod kept;
 pub mod listen;
 mod live;
 mod meter;
@@ -37,7 +38,7 @@ pub fn router(site: Site) -> Router {
     // Within: who asks is known, and that the request was meant by them.
     let asked = Router::new()
         .merge(pages::routes(&site))
-        .merge(forms::routes())
+        .merge(forms::routes(&site))
         .merge(tus::routes())
         .merge(downloads::routes())
         .merge(live::routes())

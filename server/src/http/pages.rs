@@ -21,6 +21,7 @@ use super::actor::Asker;
 use super::caching;
 use super::cookies;
 use super::fault::Fault;
+use super::kept;
 use super::state::Site;
 
 /// The largest page.
@@ -66,6 +67,10 @@ pub(super) async fn page(State(site): State<Site>, request: Request) -> Response
         return Fault::missing().into_response();
     }
     if actor != Actor::Anonymous {
+        let shown = render(&site, actor, request).await;
+        return shown.map_or_else(IntoResponse::into_response, private);
+    }
+    if kept::brought(request.headers(), request.uri().path()).is_some() {
         let shown = render(&site, actor, request).await;
         return shown.map_or_else(IntoResponse::into_response, private);
     }
@@ -116,6 +121,9 @@ async fn render(site: &Site, actor: Actor, request: Request) -> Result<Page, Fau
     let on_me = request.uri().path() == "/me";
     let token = NewToken(cookies::new_token(request.headers()).filter(|_| on_me));
     let told_token = token.0.is_some();
+    let refused = kept::brought(request.headers(), request.uri().path());
+    let told_refusal = refused.is_some();
+    let refused = refused.unwrap_or_default();
     let (portal, assets, now) = (
         site.portal.clone(),
         site.assets.clone(),
@@ -126,6 +134,7 @@ async fn render(site: &Site, actor: Actor, request: Request) -> Result<Page, Fau
         provide_context(actor.clone());
         provide_context(id.clone());
         provide_context(token.clone());
+        provide_context(refused.clone());
         provide_context(assets.clone());
         provide_context(now);
     };
@@ -148,6 +157,9 @@ async fn render(site: &Site, actor: Actor, request: Request) -> Result<Page, Fau
     );
     if told_token {
         cookies::clear_new_token(site, &mut headers);
+    }
+    if told_refusal {
+        cookies::clear_refused(site, &mut headers);
     }
     Ok(Page {
         status: parts.status,

@@ -76,7 +76,11 @@ async fn sign_in(
                 let to = if next.is_empty() { "/me" } else { &next };
                 enter(&site, &headers, &session, done(to, "signed-in")).await
             }
-            Err(e) => refused(e, "/sign-in", &[("next", &next), ("email", &form.email)]),
+            Err(e) => refused(
+                e,
+                &with("/sign-in", [("next", &*next)]),
+                &[("email", &form.email)],
+            ),
         },
     )
 }
@@ -110,12 +114,8 @@ async fn sign_up(
             }
             Err(e) => refused(
                 e,
-                "/sign-up",
-                &[
-                    ("next", &next),
-                    ("name", &form.name),
-                    ("email", &form.email),
-                ],
+                &with("/sign-up", [("next", &*next)]),
+                &[("name", &form.name), ("email", &form.email)],
             ),
         },
     )
@@ -154,12 +154,8 @@ async fn first_admin(
         Ok(session) => enter(&site, &headers, &session, done("/admin", "admin-created")).await,
         Err(e) => refused(
             e,
-            "/first-admin",
-            &[
-                ("token", &form.token),
-                ("name", &form.name),
-                ("email", &form.email),
-            ],
+            &with("/first-admin", [("token", &*form.token)]),
+            &[("name", &form.name), ("email", &form.email)],
         ),
     })
 }
@@ -184,7 +180,7 @@ async fn create_token(
                 let e = PortalError::Invalid(
                     "Give the days that the token shall work as a whole number.".into(),
                 );
-                return refused(e, "/me", &[]);
+                return refused(e, "/me", &[("name", &form.name), ("days", &form.days)]);
             }
         },
     };
@@ -194,7 +190,7 @@ async fn create_token(
             cookies::set_new_token(&site, response.headers_mut(), &secret);
             response
         }
-        Err(e) => refused(e, "/me", &[]),
+        Err(e) => refused(e, "/me", &[("name", &form.name), ("days", &form.days)]),
     }
 }
 

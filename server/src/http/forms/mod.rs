@@ -10,25 +10,28 @@ use axum::Router;
 use axum::extract::rejection::FormRejection;
 use axum::extract::{DefaultBodyLimit, Form, FromRequest, Request};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use faultboard_app::query;
+use faultboard_app::{Refused, query};
 use faultboard_portal::PortalError;
 use serde::de::DeserializeOwned;
 
 use super::fault::Fault;
+use super::kept;
 use super::state::Site;
 
 /// The most bytes of a form without a file.
 const MOST_BYTES: usize = 64 << 10;
-/// The longest reason that is carried back in an address.
+/// The longest reason that is carried back.
 const LONGEST_ERROR: usize = 300;
 
 /// The routes.
-pub(super) fn routes() -> Router<Site> {
+pub(super) fn routes(site: &Site) -> Router<Site> {
     account::routes()
         .merge(deeds::routes())
         .layer(DefaultBodyLimit::max(MOST_BYTES))
         .merge(submit::routes())
+        .layer(from_fn_with_state(site.clone(), kept::carry))
 }
 
 /// The fields of a form.
@@ -101,10 +104,15 @@ fn refused(e: PortalError, form: &str, kept: &[(&str, &str)]) -> Response {
         | PortalError::Conflict(_)
         | PortalError::TooMany { .. }
         | PortalError::TooLarge(_) => {
-            let text: String = e.public_message().chars().take(LONGEST_ERROR).collect();
-            let mut pairs = vec![("error", text.as_str())];
-            pairs.extend_from_slice(kept);
-            go(&with(form, pairs))
+            let own = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
+            let mut response = go(form);
+            response.extensions_mut().insert(Refused {
+                page: form.split('?').next().unwrap_or_default().to_owned(),
+                form: String::new(),
+                error: e.public_message().chars().take(LONGEST_ERROR).collect(),
+                fields: kept.iter().map(own).collect(),
+            });
+            response
         }
     }
 }
