@@ -29,6 +29,21 @@ pub trait Guard: Send + Sync {
     /// Looks at one place where a pattern occurs: is it a hit, how far does it
     /// reach, and why does it count?
     fn confirm(&self, hit: &Hit<'_>) -> Option<Confirmed>;
+    /// Looks at a whole answer. Ranges are of its bytes.
+    fn answer(&self, _answer: &Answer<'_>) -> Vec<Confirmed> {
+        Vec::new()
+    }
+}
+
+/// A patch or a diagnosis as it was handed in.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer<'a> {
+    /// Which of the two.
+    pub source: Source,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// What is looked for.
+    pub terms: Terms<'a>,
 }
 
 /// Everything that guards may look for.
@@ -64,6 +79,8 @@ pub struct Pattern {
     pub sources: Sources,
     /// Whether it may be split over two steps of one source.
     pub joins: bool,
+    /// Whether it counts only as long as no prompt and no output has shown it.
+    pub unless_read: bool,
     /// What the guard knows it by.
     pub tag: u16,
     /// Index among the guard's terms.
@@ -78,6 +95,7 @@ impl Pattern {
             form: Form::Plain,
             sources: Sources::ALL,
             joins: true,
+            unless_read: false,
             tag,
             index,
         }
@@ -99,9 +117,18 @@ impl Pattern {
             form: Form::Shell,
             sources: Sources::INPUT,
             joins: false,
+            unless_read: false,
             tag,
             index: 0,
         }
+    }
+
+    /// The same pattern, which counts only as long as nothing that the agent
+    /// was shown holds it.
+    #[must_use]
+    pub fn unless_read(mut self) -> Self {
+        self.unless_read = true;
+        self
     }
 
     /// The same pattern in other sources.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use faultboard_domain::Finding;
 
-use crate::guard::{Attempt, Form, Hit, Pattern, Terms, floor};
+use crate::guard::{Answer, Attempt, Confirmed, Form, Hit, Pattern, Terms, floor};
 use crate::guards::GUARDS;
 use crate::normalise::{Reading, Text, fold, fold_words, shell, views, words};
 use crate::segment::{Segment, Source};
@@ -89,6 +89,7 @@ impl Scanner {
             scanner: self,
             attempt,
             tails: BTreeMap::new(),
+            read: vec![false; self.patterns.len()],
             found: Scanned::default(),
             per_guard: vec![0; GUARDS.len()],
         }
@@ -123,6 +124,8 @@ pub struct Scan<'s> {
     attempt: Attempt,
     /// The end of what each source held so far.
     tails: BTreeMap<Source, Vec<u8>>,
+    /// For each pattern that counts only while unread: whether it was shown.
+    read: Vec<bool>,
     found: Scanned,
     per_guard: Vec<usize>,
 }
@@ -181,6 +184,9 @@ impl Scan<'_> {
             }
             at += step;
         }
+        if matches!(segment.source, Source::Patch | Source::Diagnosis) {
+            self.answer(segment, &mut told);
+        }
         let tail = self.tails.entry(segment.source).or_default();
         tail.extend_from_slice(&bytes[boundary(bytes, bytes.len().saturating_sub(TAIL))..]);
         let cut = boundary(tail, tail.len().saturating_sub(TAIL));
@@ -190,6 +196,32 @@ impl Scan<'_> {
     /// The findings.
     pub fn finish(self) -> Scanned {
         self.found
+    }
+
+    /// Lets every guard look at an answer as a whole.
+    fn answer(&mut self, segment: &Segment<'_>, told: &mut Vec<Told>) {
+        let answer = Answer {
+            source: segment.source,
+            bytes: segment.bytes,
+            terms: self.scanner.terms(),
+        };
+        let look = Look {
+            segment,
+            bytes: segment.bytes,
+            base: 0,
+            from: 0,
+            to: usize::MAX,
+            seam: None,
+        };
+        for (i, guard) in GUARDS.iter().enumerate() {
+            for Confirmed { range, why } in guard.answer(&answer) {
+                if self.per_guard[i] >= MOST {
+                    self.found.left_out += 1;
+                    continue;
+                }
+                self.report(&look, i, (range.start, range.end), why, told);
+            }
+        }
     }
 
     /// Looks for terms that begin in the source's earlier texts and end in this one.
@@ -242,9 +274,18 @@ impl Scan<'_> {
         };
         let source = look.segment.source;
         for found in automaton.find_overlapping_iter(text.as_str()) {
-            let Some((guard, pattern)) = scanner.patterns.get(found.pattern().as_usize()) else {
+            let number = found.pattern().as_usize();
+            let Some((guard, pattern)) = scanner.patterns.get(number) else {
                 continue;
             };
+            if pattern.unless_read && pattern.form == form {
+                if matches!(source, Source::Prompt | Source::Output) {
+                    self.read[number] = true;
+                }
+                if self.read[number] {
+                    continue;
+                }
+            }
             let wanted = pattern.form == form
                 && pattern.sources.has(source)
                 && (look.seam.is_none() || pattern.joins);
@@ -266,11 +307,7 @@ impl Scan<'_> {
                 pattern,
                 source,
                 tool,
-                terms: Terms {
-                    case: &scanner.case,
-                    site: &scanner.site,
-                    names: &scanner.names,
-                },
+                terms: scanner.terms(),
                 attempt: self.attempt,
             };
             let Some(confirmed) = GUARDS[*guard].confirm(&hit) else {
@@ -349,6 +386,14 @@ impl Scan<'_> {
 }
 
 impl Scanner {
+    fn terms(&self) -> Terms<'_> {
+        Terms {
+            case: &self.case,
+            site: &self.site,
+            names: &self.names,
+        }
+    }
+
     /// Whether the range lies within an identifier that the task gave.
     fn is_allowed(&self, form: Form, text: &str, range: &std::ops::Range<usize>) -> bool {
         self.allowed.iter().any(|(plain, words)| {

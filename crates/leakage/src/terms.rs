@@ -1,6 +1,8 @@
 //! What the guards look for in one case, and the names of the site itself. The
 //! terms come from the case's solution, so they are as secret as that.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::normalise::fold;
@@ -21,6 +23,15 @@ pub struct CaseTerms {
     pub fixed_versions: Vec<String>,
     /// Sentences of the change log, of commit messages, of release notes.
     pub phrases: Vec<String>,
+    /// Names of the functions that hold the bug, as the labels give them.
+    pub functions: Vec<String>,
+    /// Sentences of the solution's text.
+    pub sentences: Vec<String>,
+    /// The reference fix and other known fixes, as unified diffs.
+    pub diffs: Vec<String>,
+    /// The files of the faulty tree with their numbers of lines; empty where
+    /// the tree is not at hand.
+    pub files: BTreeMap<String, u32>,
     /// Identifiers that the task itself gave the agent: never a hit.
     pub allowed: Vec<String>,
     /// When the faulty tree was made upstream, in seconds since 1970; without

@@ -33,6 +33,20 @@ fn terms() -> CaseTerms {
         ..Reference::default()
     });
     terms.allowed = vec!["pysyncobj-169".to_owned(), "SYNC-REPORT-7".to_owned()];
+    terms.functions = vec![
+        "SyncObj._handleLeaderTick".to_owned(),
+        "Poller.close".to_owned(),
+    ];
+    terms.sentences =
+        vec!["a leader may only count replicas for entries of its own term".to_owned()];
+    terms.diffs = vec![include_str!("corpus/patch-identity.fix.diff").to_owned()];
+    terms.files = [
+        ("pysyncobj/syncobj.py", 1200),
+        ("pysyncobj/node.py", 150),
+        ("pysyncobj/tiny.py", 25),
+    ]
+    .map(|(f, n)| (f.to_owned(), n))
+    .into();
     // 2022-11-06.
     terms.snapshot_time = Some(1_667_692_800);
     terms
@@ -352,4 +366,31 @@ fn a_split_is_not_seen_across_sources_nor_told_twice() {
 
 fn super_scan(scanner: &Scanner, texts: &[&[u8]]) -> Scanned {
     scan(scanner, Source::Thought, None, texts)
+}
+
+#[test]
+fn a_name_that_was_shown_first_is_free() {
+    let scanner = scanner();
+    let told = |texts: &[(Source, &str)]| {
+        let mut scan = scanner.scan(ATTEMPT);
+        for (source, text) in texts {
+            scan.push(&Segment::whole(*source, text.as_bytes()));
+        }
+        scan.finish().findings.len()
+    };
+    let (named, shown) = (
+        "so _handleLeaderTick is wrong",
+        "517: def _handleLeaderTick(self):",
+    );
+    assert_eq!(
+        told(&[(Source::Thought, named), (Source::Output, shown)]),
+        1
+    );
+    assert_eq!(
+        told(&[(Source::Output, shown), (Source::Thought, named)]),
+        0
+    );
+    assert_eq!(told(&[(Source::Prompt, shown), (Source::Input, named)]), 0);
+    // What the agent itself wrote shows nothing.
+    assert_eq!(told(&[(Source::Thought, named), (Source::Input, named)]), 2);
 }

@@ -13,6 +13,7 @@ pub mod evaluate;
 pub mod judge;
 pub mod key;
 mod layout;
+mod listing;
 pub mod patching;
 pub mod prepare;
 pub mod proof;

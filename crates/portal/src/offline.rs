@@ -280,7 +280,7 @@ pub fn leakage(dir: &Path, settings: &Settings, quarantine: bool) -> Result<Valu
     let mut set_aside = Vec::new();
     for entry in &bundle.attempts {
         let case = catalog.case(&entry.case).ok_or(PortalError::NotFound)?;
-        let scanner = scan::scanner(case, settings)?;
+        let scanner = scan::scanner(case, None, settings)?;
         let (source, bytes) = match &entry.answer {
             Answer::Patch(_, bytes) => (Source::Patch, bytes.as_slice()),
             Answer::Diagnosis(_, bytes) => (Source::Diagnosis, bytes.as_slice()),

@@ -15,6 +15,7 @@ use faultboard_jobs::{JobContext, JobFailure};
 use faultboard_leakage::{
     Attempt as Scanned, CaseTerms, Scanner, Segment, SiteTerms, Source, guard_set_version,
 };
+use faultboard_sandbox::RunControl;
 use faultboard_store::attempts::{self, Attempt};
 use faultboard_store::jobs::Claimed;
 use faultboard_store::{jobs, submissions};
@@ -42,6 +43,19 @@ pub(crate) fn case_terms(entry: &Entry) -> CaseTerms {
         up.fixed_version.as_deref(),
         &up.identifiers,
     );
+    terms.functions = entry
+        .solution
+        .blocks
+        .iter()
+        .map(|b| b.function.clone())
+        .collect();
+    terms.sentences = up
+        .terms
+        .iter()
+        .filter(|t| !up.identifiers.contains(t))
+        .cloned()
+        .collect();
+    terms.diffs = vec![entry.solution.diff.clone()];
     // The case's own id is in every path that the task names.
     terms.allowed.push(case.id.to_string());
     terms
@@ -73,9 +87,15 @@ pub(crate) fn site_terms(settings: &Settings) -> SiteTerms {
     site
 }
 
-/// The scanner of a case.
-pub(crate) fn scanner(entry: &Entry, settings: &Settings) -> Result<Scanner> {
-    Scanner::new(case_terms(entry), site_terms(settings)).map_err(PortalError::internal)
+/// The scanner of a case; `files` are those of its faulty tree, where it is at hand.
+pub(crate) fn scanner(
+    entry: &Entry,
+    files: Option<BTreeMap<String, u32>>,
+    settings: &Settings,
+) -> Result<Scanner> {
+    let mut terms = case_terms(entry);
+    terms.files = files.unwrap_or_default();
+    Scanner::new(terms, site_terms(settings)).map_err(PortalError::internal)
 }
 
 /// Scans one attempt: its normalised steps from `trace`, then its answer.
@@ -143,10 +163,12 @@ impl Portal {
         let mut left_out = 0;
         for a in &all {
             if !scanners.contains_key(&a.case) {
-                scanners.insert(
-                    a.case.clone(),
-                    Arc::new(scanner(self.entry(&a.case)?, &self.settings)?),
-                );
+                let files = match &a.diagnosis {
+                    Some(_) => self.files_of(job, &a.case, context).await?,
+                    None => None,
+                };
+                let scanner = scanner(self.entry(&a.case)?, files, &self.settings)?;
+                scanners.insert(a.case.clone(), Arc::new(scanner));
             }
             let (findings, more) = self.scan_stored(&scanners[&a.case], a).await?;
             for f in &findings {
@@ -218,6 +240,33 @@ impl Portal {
             self.tell(Change::Submission(id.clone()));
         }
         Ok(())
+    }
+
+    /// The files of a case's faulty tree. Without an engine there are none, and
+    /// the guards judge a path by itself.
+    async fn files_of(
+        &self,
+        job: &Claimed,
+        case: &CaseId,
+        context: &JobContext,
+    ) -> Result<Option<BTreeMap<String, u32>>> {
+        if let Err(e) = self.oracle.runtime().check().await {
+            context.say(format!(
+                "{case}: no containers ({e}); paths are not compared with its files"
+            ));
+            return Ok(None);
+        }
+        let control = RunControl {
+            cancel: context.cancel.clone(),
+            sink: None,
+        };
+        let labels = self.labels_of(job);
+        let files = self
+            .oracle
+            .tree_files(&self.oracle_case(case)?, &labels, &control)
+            .await
+            .map_err(|e| PortalError::Internal(format!("listing the files of {case}: {e}")))?;
+        Ok(Some(files))
     }
 
     async fn scan_stored(

@@ -87,7 +87,16 @@ fn own_labels(what: &str) -> Labels {
 }
 
 impl Portal {
-    fn oracle_case(&self, id: &CaseId) -> Result<OracleCase> {
+    /// The labels of what a job makes.
+    pub(crate) fn labels_of(&self, job: &Claimed) -> Labels {
+        Labels {
+            instance: instance(&self.settings),
+            job: job.id.to_string(),
+            lease: job.token.clone(),
+        }
+    }
+
+    pub(crate) fn oracle_case(&self, id: &CaseId) -> Result<OracleCase> {
         Ok(OracleCase::from_entry(
             self.entry(id)?,
             self.catalog.library(),
@@ -131,11 +140,7 @@ impl Portal {
         let attempt = Attempt {
             case: &case_files,
             patch,
-            labels: Labels {
-                instance: instance(&self.settings),
-                job: job.id.to_string(),
-                lease: job.token.clone(),
-            },
+            labels: self.labels_of(job),
             cancel: context.cancel.clone(),
             progress: Some(progress(Arc::new(move |text: &str| {
                 // After the job nobody reads its log.

@@ -1,10 +1,14 @@
 //! The guards, one file each.
 
+mod breadth_gaming;
 mod fix_identifier;
 mod future_history;
 mod issue_identifier;
 mod lookup;
 mod oracle_access;
+mod patch_identity;
+mod solution_terms;
+mod verdict_gaming;
 
 use crate::guard::Guard;
 
@@ -15,4 +19,8 @@ pub(crate) static GUARDS: &[&dyn Guard] = &[
     &future_history::FutureHistory,
     &lookup::Lookup,
     &oracle_access::OracleAccess,
+    &solution_terms::SolutionTerms,
+    &patch_identity::PatchIdentity,
+    &verdict_gaming::VerdictGaming,
+    &breadth_gaming::BreadthGaming,
 ];
