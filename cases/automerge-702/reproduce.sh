@@ -8,12 +8,12 @@
 # compiled here, by the program under test's own user.
 built=/work/target/debug
 driver=/tmp/subject/driver
-subject 120 rustc --edition 2021 --cap-lints allow -C debuginfo=0 /oracle/inject_test/driver.rs -o "$driver" \
+subject 200 rustc --edition 2021 --cap-lints allow -C debuginfo=0 /oracle/inject_test/driver.rs -o "$driver" \
   --extern "harness=$built/libharness.rlib" -L "dependency=$built/deps" >"$ORACLE_TMP/rustc.log" 2>&1
 status=$?
 if [ "$status" != 0 ]; then
   tail -c 4000 "$ORACLE_TMP/rustc.log" >&2
-  [ "$status" != 124 ] || oracle_error "the driver was not compiled within 120 s"
+  [ "$status" != 124 ] || oracle_error "the driver was not compiled within 200 s"
   fail "a program that uses the library's public interface no longer compiles (exit $status)"
 fi
 

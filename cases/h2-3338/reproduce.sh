@@ -8,12 +8,12 @@
 # compiled here, by the program under test's own user.
 built=/work/target/debug
 driver=/tmp/subject/driver
-subject 120 rustc --edition 2021 --cap-lints allow -C debuginfo=0 /oracle/inject_test/driver.rs -o "$driver" \
+subject 200 rustc --edition 2021 --cap-lints allow -C debuginfo=0 /oracle/inject_test/driver.rs -o "$driver" \
   --extern "harness=$built/libharness.rlib" -L "dependency=$built/deps" >"$ORACLE_TMP/rustc.log" 2>&1
 status=$?
 if [ "$status" != 0 ]; then
   tail -c 4000 "$ORACLE_TMP/rustc.log" >&2
-  [ "$status" != 124 ] || oracle_error "the driver was not compiled within 120 s"
+  [ "$status" != 124 ] || oracle_error "the driver was not compiled within 200 s"
   fail "a program that uses the library's public interface no longer compiles (exit $status)"
 fi
 
@@ -28,7 +28,7 @@ for scenario in queued crowd given-up free; do
   mkdir -m 0700 "$own" && mkfifo -m 0644 "$commands" && mkfifo -m 0600 "$own/answers" || oracle_error "cannot make the pipes"
   timeout 140 python3 -I /oracle/inject_test/judge.py "$scenario" "$commands" "$own/answers" "$own/port" >"$own/verdict" &
   judge=$!
-  for _ in {1..600}; do [ -e "$own/port" ] && break; sleep 0.05; done
+  for _ in {1..1600}; do [ -e "$own/port" ] && break; sleep 0.05; done
   [ -e "$own/port" ] || oracle_error "the judge does not listen"
   subject 140 "$driver" "$commands" "$(<"$own/port")" >"$own/answers" 2>"$own/log" &
   wait "$judge"
