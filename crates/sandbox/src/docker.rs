@@ -8,6 +8,7 @@
 
 mod body;
 mod calls;
+mod shell;
 mod watch;
 
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ use crate::log::{LogStream, Recorder};
 use crate::result::{Exit, RunResult, Stopped};
 use crate::runtime::{BoxFuture, ImageDigest, ReapPolicy, Reaped, RunControl, Runtime};
 use crate::spec::RunSpec;
+use crate::terminal::Terminal;
 
 use calls::{LONG, SHORT, call, engine_error};
 use watch::{Ended, UsageMeter};
@@ -306,6 +308,14 @@ impl Runtime for DockerRuntime {
         control: RunControl,
     ) -> BoxFuture<'a, Result<RunResult, RuntimeError>> {
         Box::pin(self.run_inner(spec, control))
+    }
+
+    fn shell<'a>(
+        &'a self,
+        spec: &'a RunSpec,
+        terminal: Terminal,
+    ) -> BoxFuture<'a, Result<i32, RuntimeError>> {
+        Box::pin(self.shell_inner(spec, terminal))
     }
 
     fn reap<'a>(

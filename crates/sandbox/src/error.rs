@@ -75,6 +75,14 @@ pub enum RuntimeError {
         /// What is wrong.
         reason: String,
     },
+    /// This runtime can't do it at all.
+    #[error("{runtime} can't {what}")]
+    Unsupported {
+        /// Which runtime.
+        runtime: &'static str,
+        /// What was asked of it.
+        what: &'static str,
+    },
     /// The host's file system or process table refused something.
     #[error("{what}: {source}")]
     Io {
@@ -98,7 +106,10 @@ impl RuntimeError {
     pub const fn is_transient(&self) -> bool {
         !matches!(
             self,
-            Self::ImageMissing { .. } | Self::InvalidSpec { .. } | Self::Mount { .. }
+            Self::ImageMissing { .. }
+                | Self::InvalidSpec { .. }
+                | Self::Mount { .. }
+                | Self::Unsupported { .. }
         )
     }
 
@@ -113,6 +124,7 @@ impl RuntimeError {
             Self::DiskFull { .. } | Self::EngineDiskFull { .. } => "disk-full",
             Self::Mount { .. } => "mount",
             Self::InvalidSpec { .. } => "invalid-spec",
+            Self::Unsupported { .. } => "unsupported",
             Self::Io { .. } => "io",
         }
     }

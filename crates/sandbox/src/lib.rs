@@ -19,6 +19,7 @@ pub mod log;
 pub mod result;
 pub mod runtime;
 pub mod spec;
+pub mod terminal;
 
 pub use bubblewrap::{Bubblewrap, BubblewrapConfig};
 pub use docker::{DockerConfig, DockerRuntime};
@@ -28,4 +29,5 @@ pub use log::{Captured, LogSink, LogStream};
 pub use result::{Exit, RunResult, Stopped};
 pub use runtime::{BoxFuture, ImageDigest, ReapPolicy, Reaped, RunControl, Runtime};
 pub use spec::{Capability, Labels, Limits, Mount, Network, Quota, RunSpec, Tmpfs, User};
+pub use terminal::{Terminal, TerminalSize};
 pub use tokio_util::sync::CancellationToken;

@@ -10,6 +10,7 @@ use crate::error::RuntimeError;
 use crate::log::LogSink;
 use crate::result::RunResult;
 use crate::spec::{Labels, RunSpec};
+use crate::terminal::Terminal;
 
 pub use futures::future::BoxFuture;
 
@@ -87,6 +88,20 @@ pub trait Runtime: Send + Sync {
         spec: &'a RunSpec,
         control: RunControl,
     ) -> BoxFuture<'a, Result<RunResult, RuntimeError>>;
+
+    /// Runs a program at a person's terminal until it ends, under the same
+    /// contract but without a time-out; its exit status.
+    fn shell<'a>(
+        &'a self,
+        _spec: &'a RunSpec,
+        _terminal: Terminal,
+    ) -> BoxFuture<'a, Result<i32, RuntimeError>> {
+        let error = RuntimeError::Unsupported {
+            runtime: self.name(),
+            what: "give a container a terminal; use a Docker engine",
+        };
+        Box::pin(async move { Err(error) })
+    }
 
     /// Removes what no live lease owns. Removing what is already gone is no error.
     fn reap<'a>(
