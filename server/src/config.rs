@@ -184,6 +184,17 @@ pub struct Config {
     #[arg(long, env = "FAULTBOARD_MIN_FREE", value_name = "SIZE", default_value = "2GiB", value_parser = sizes::parse, global = true, hide_short_help = true)]
     pub min_free: u64,
 
+    /// Proofs of cases that are this many days old, or whose case has changed, are made again when nothing else waits; 0 for never.
+    #[arg(
+        long,
+        env = "FAULTBOARD_PROOF_DAYS",
+        value_name = "DAYS",
+        default_value_t = 30,
+        global = true,
+        hide_short_help = true
+    )]
+    pub proof_days: u32,
+
     /// A folder of sample bundles that `serve` hands in once, marked as such, and publishes when they are scored.
     #[arg(
         long,
@@ -300,6 +311,7 @@ impl Config {
             ca_bundle: self.ca_bundle.clone(),
             rootfs_dir: self.rootfs_dir.clone(),
             min_free_bytes: self.min_free,
+            proof_days: self.proof_days,
             allow_sign_up: self.allow_sign_up,
             secure_cookies: self.secure_cookies,
         }

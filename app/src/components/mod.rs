@@ -12,6 +12,8 @@ pub mod glyph;
 pub mod interval;
 pub mod notice;
 pub mod pager;
+#[cfg(feature = "ssr")]
+pub mod proof;
 pub mod sort_head;
 pub mod stat;
 pub mod state;

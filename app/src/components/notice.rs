@@ -24,6 +24,7 @@ pub fn sentence(key: &str) -> Option<&'static str> {
         "finding-confirmed" => "The hit is confirmed.",
         "finding-cleared" => "The hit is cleared.",
         "scoring-resumed" => "The submission goes on to scoring.",
+        "proof-asked-for" => "The proof is in the queue.",
         "job-retried" => "The job is back in the queue.",
         "job-cancelled" => "The job is cancelled.",
         "queue-paused" => "Workers finish what they hold and claim nothing new.",

@@ -1,7 +1,7 @@
 //! The admin area's first page: what needs a human comes first, then the
 //! machine room.
 
-use faultboard_domain::view::{AdminView, WorkerView};
+use faultboard_domain::view::{AdminView, FailedProof, WorkerView};
 use leptos::prelude::*;
 
 use super::queue;
@@ -28,6 +28,7 @@ pub fn page(view: &AdminView, admin: bool) -> AnyView {
     let quiet = view.to_review.is_empty()
         && view.flagged.is_empty()
         && view.hits.is_empty()
+        && view.failed_proofs.is_empty()
         && view.parked.is_empty()
         && view.stuck.is_empty();
     let nothing = quiet.then(|| notice::remark("good", view! { <p>"Nothing waits for you."</p> }));
@@ -41,6 +42,13 @@ pub fn page(view: &AdminView, admin: bool) -> AnyView {
             "hits",
             "Open leak hits",
             findings::findings(&view.hits, true),
+        )
+    });
+    let failed_proofs = (!view.failed_proofs.is_empty()).then(|| {
+        section(
+            "proofs",
+            "Cases whose proof does not hold",
+            failed_proofs(&view.failed_proofs, admin),
         )
     });
     let parked = (!view.parked.is_empty())
@@ -61,11 +69,40 @@ pub fn page(view: &AdminView, admin: bool) -> AnyView {
             {to_review}
             {flagged}
             {hits}
+            {failed_proofs}
             {parked}
             {stuck}
             {section("active", "Under way", active)}
             {section("machine", "Machine room", machine(view, admin))}
         </div>
+    }
+    .into_any()
+}
+
+fn failed_proofs(of: &[FailedProof], admin: bool) -> AnyView {
+    let items: Vec<AnyView> = of
+        .iter()
+        .map(|p| {
+            let wrong: Vec<AnyView> = p
+                .wrong
+                .iter()
+                .map(|w| view! { <li>{w.clone()}</li> }.into_any())
+                .collect();
+            view! {
+                <li>
+                    <a href=format!("/cases/{}", p.case)>{p.case.to_string()}</a>
+                    {format!(": {} \u{b7} ", p.sentence)}
+                    {when::when(p.verified)}
+                    <ul>{wrong}</ul>
+                    {admin.then(|| field::post_button(format!("/admin/cases/{}/prove", p.case), "Prove it again", ""))}
+                </li>
+            }
+            .into_any()
+        })
+        .collect();
+    view! {
+        <p class="remark">"Verdicts on these cases may be wrong until it is mended. `faultboard case verify CASE` shows the whole proof."</p>
+        <ul class="failed-proofs">{items}</ul>
     }
     .into_any()
 }

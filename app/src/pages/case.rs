@@ -7,10 +7,9 @@ use faultboard_domain::view::{CaseOutcomes, CaseView, EvidenceView};
 use faultboard_domain::{CaseId, Condition};
 use leptos::prelude::*;
 
-use super::cases::proof_line;
 use super::submission::section;
 use crate::components::frame::title;
-use crate::components::{glyph, notice, pager, stat};
+use crate::components::{glyph, notice, pager, proof, stat};
 use crate::{data, format};
 
 /// `/cases/:id`.
@@ -60,7 +59,7 @@ pub fn page(view: &CaseView) -> AnyView {
                 {pager::pager("Cases", beside(&view.neighbours.0), beside(&view.neighbours.1))}
             </div>
             <h1>{c.title.clone()}</h1>
-            {proof_line(view.proof.as_ref())}
+            {proof::line(view.proof.as_ref(), view.proof_outdated)}
             <div class="columns">
                 <div class="main-column">
                     // These texts were rendered from the case's own files by the
@@ -73,7 +72,10 @@ pub fn page(view: &CaseView) -> AnyView {
                     {section("reproduce", "How to reproduce it", view! { <div class="prose case-text" inner_html=view.reproduce_html.clone()></div> }.into_any())}
                     {section("verification", "What counts as PASS and FAIL", view! { <div class="prose case-text" inner_html=view.verification_html.clone()></div> }.into_any())}
                 </div>
-                <aside class="side-column">{section("facts", "Facts", facts(view))}</aside>
+                <aside class="side-column">
+                    {section("facts", "Facts", facts(view))}
+                    {view.proof.as_ref().map(|p| section("proof", "Proof", proof::facts(p)))}
+                </aside>
             </div>
         </div>
     }

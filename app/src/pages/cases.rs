@@ -1,11 +1,11 @@
 //! The list of cases with their proofs and how configurations fare on them.
 
 use faultboard_domain::Track;
-use faultboard_domain::view::{CaseLine, CasesView, ProofView};
+use faultboard_domain::view::{CaseLine, CasesView};
 use leptos::prelude::*;
 
 use crate::components::frame::title;
-use crate::components::{interval, notice, when};
+use crate::components::{interval, notice};
 use crate::{data, format};
 
 /// `/cases`.
@@ -73,7 +73,7 @@ fn line(l: &CaseLine) -> AnyView {
         }
     };
     let proof = match &l.proof {
-        Some(p) => view! { <span class="proof-short" data-good=holds(p).to_string() title=sentence(p)>{format!("{} of {}", p.reference_passed, p.reference_runs)}</span> }.into_any(),
+        Some(p) => view! { <span class="proof-short" data-good=p.holds().to_string() title=p.sentence()>{format!("{} of {}", p.reference_passed, p.reference_runs)}</span> }.into_any(),
         None => view! { <span class="unknown">"not run here"</span> }.into_any(),
     };
     view! {
@@ -93,39 +93,4 @@ fn line(l: &CaseLine) -> AnyView {
         </tr>
     }
     .into_any()
-}
-
-/// Whether the oracle told every tree right.
-pub fn holds(p: &ProofView) -> bool {
-    p.reference_runs > 0
-        && p.reference_passed == p.reference_runs
-        && p.faulty_runs > 0
-        && p.faulty_failed == p.faulty_runs
-}
-
-/// The proof as a sentence.
-pub fn sentence(p: &ProofView) -> String {
-    format!(
-        "reference passes {} of {}, faulty fails {} of {}",
-        p.reference_passed, p.reference_runs, p.faulty_failed, p.faulty_runs
-    )
-}
-
-/// The proof line of a case's page.
-pub fn proof_line(p: Option<&ProofView>) -> AnyView {
-    match p {
-        None => view! {
-            <p class="proof" data-good="false">"The oracle of this case has not been proven on this site yet."</p>
-        }
-        .into_any(),
-        Some(p) => view! {
-            <p class="proof" data-good=holds(p).to_string()>
-                {format!("reference passes {} of {} \u{b7} faulty fails {} of {} \u{b7} image ", p.reference_passed, p.reference_runs, p.faulty_failed, p.faulty_runs)}
-                {crate::components::stat::digest(&p.image_digest)}
-                {format!(" \u{b7} {} \u{b7} verified ", p.runtime)}
-                {when::when(p.verified)}
-            </p>
-        }
-        .into_any(),
-    }
 }

@@ -2,7 +2,7 @@
 //! releases that list them. Loaded whole and checked before anything is used;
 //! immutable afterwards.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use faultboard_domain::release::Release;
@@ -15,7 +15,8 @@ use crate::loader;
 use crate::markdown;
 use crate::release_file::{self, STANDARD_SUBSETS};
 use crate::solution::Solution;
-use crate::{case_file, solution};
+use crate::specificity::{self, Finding};
+use crate::{case_file, solution, variants};
 
 /// One Markdown file of the default debug context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +55,8 @@ pub struct Entry {
     pub digests: CaseDigests,
     /// The solution; never for agents or the public.
     pub solution: Solution,
+    /// Tricks in its oracle, worst first.
+    pub findings: Vec<Finding>,
     /// The case's folder on disk.
     pub dir: PathBuf,
 }
@@ -205,9 +208,31 @@ impl Catalog {
             let sound = problems.is_empty();
             add(report, problems);
             if let (true, Some(release)) = (sound, release) {
+                add(report, self.lacking(&release));
                 self.releases.insert(release.id.clone(), release);
             }
         }
+    }
+
+    /// Cases of a release that too few variants prove.
+    fn lacking(&self, release: &Release) -> Vec<Problem> {
+        let named: BTreeSet<&CaseId> = release
+            .cases
+            .iter()
+            .chain(release.subsets.values().flatten())
+            .collect();
+        named
+            .into_iter()
+            .filter_map(|id| {
+                let lacking = variants::lacking(&self.cases.get(id)?.solution.variants)?;
+                Some(Problem::warning(
+                    format!("cases-solution/{id}/{}", variants::FOLDER),
+                    "variants",
+                    format!("the case stands in release {} and {lacking}", release.id),
+                    "add `alternative-<what>.diff` (must pass) and `wrong-<what>.diff` (must fail)",
+                ))
+            })
+            .collect()
     }
 
     /// Every case, by id.
@@ -331,6 +356,7 @@ fn entry(
         },
         digests: digest::of(case, library),
         solution: solution?,
+        findings: specificity::scan(case),
         dir,
     })
 }

@@ -47,6 +47,11 @@ pub fn of(case: &Folder, lib: &Folder) -> CaseDigests {
     }
 }
 
+/// Digests a whole folder.
+pub fn folder(folder: &Folder) -> Digest {
+    digest(folder.files.iter().map(|(p, f)| (p.clone(), f)))
+}
+
 fn is_oracle(path: &str) -> bool {
     path == "reproduce.sh" || path.starts_with("inject_test/")
 }

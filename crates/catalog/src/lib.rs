@@ -15,6 +15,7 @@ pub mod markdown;
 mod release_file;
 pub mod solution;
 pub mod specificity;
+pub mod variants;
 pub mod yaml;
 
 pub use case_file::{CAPABILITIES, CATEGORIES, LANGUAGES, parse as parse_case};
@@ -22,3 +23,5 @@ pub use catalog::{CaseTexts, Catalog, CatalogError, Entry, Evidence};
 pub use digest::CaseDigests;
 pub use release_file::{STANDARD_SUBSETS, parse as parse_release};
 pub use solution::{Solution, Upstream};
+pub use specificity::Finding;
+pub use variants::{Expect, Variant};

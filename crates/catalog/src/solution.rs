@@ -1,14 +1,16 @@
 //! The solution folder of a case: fix and diagnosis (`solution.md`), labels
-//! (`blocks.json`) and where the bug is known upstream (`upstream.yaml`). What
-//! is read here never goes to an agent or to a public page.
+//! (`blocks.json`), where the bug is known upstream (`upstream.yaml`), and other
+//! fixes, right and wrong (`variants/`). What is read here never goes to an agent
+//! or to a public page.
 
-use faultboard_domain::{Block, Problem};
+use faultboard_domain::{Block, Digest, Problem};
 use serde::{Deserialize, Serialize};
 
 use crate::case_file::typed;
 use crate::folder::Folder;
 use crate::form::{Field, Kind, may, must};
-use crate::markdown;
+use crate::variants::{self, Variant};
+use crate::{digest, markdown};
 
 /// Where the bug and its fix are known, and what must never leak.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +42,27 @@ pub struct Solution {
     pub blocks: Vec<Block>,
     /// `upstream.yaml`.
     pub upstream: Upstream,
+    /// Other fixes, those that must pass first.
+    pub variants: Vec<Variant>,
+    /// Digest of the whole folder: a proof is for this solution alone.
+    pub digest: Digest,
+}
+
+impl Solution {
+    /// Everything that neither a reader nor an agent may see.
+    pub fn hidden(&self) -> impl Iterator<Item = &str> {
+        let up = &self.upstream;
+        [
+            &up.terms,
+            &up.identifiers,
+            &up.issues,
+            &up.fixes,
+            &up.fix_commits,
+        ]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+    }
 }
 
 const URL: Kind = Kind::Checked(|t| {
@@ -108,6 +131,7 @@ pub fn read(folder: &Folder) -> (Option<Solution>, Vec<Problem>) {
         problems.extend(found);
         upstream
     });
+    let variants = variants::read(folder, &mut problems);
     match (text, diff, blocks, upstream) {
         (Some(text), Some(diff), Some(blocks), Some(upstream)) => (
             Some(Solution {
@@ -115,6 +139,8 @@ pub fn read(folder: &Folder) -> (Option<Solution>, Vec<Problem>) {
                 diff,
                 blocks,
                 upstream,
+                variants,
+                digest: digest::folder(folder),
             }),
             problems,
         ),

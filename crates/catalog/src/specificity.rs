@@ -9,11 +9,13 @@ use regex::Regex;
 use crate::folder::Folder;
 
 /// How bad a trick is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub enum Weight {
     /// The verdict hangs on the known fix.
+    #[serde(rename = "HIGH")]
     High,
     /// The verdict hangs on the text of the source.
+    #[serde(rename = "MEDIUM")]
     Medium,
 }
 
@@ -76,7 +78,7 @@ static COMPILED: LazyLock<Vec<(&'static Rule, Regex)>> = LazyLock::new(|| {
 });
 
 /// One finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Finding {
     /// The rule's stable name.
     pub rule: &'static str,

@@ -17,6 +17,8 @@ words!(
         Finish = "finish",
         /// Rebuild the boards and plots.
         RebuildBoard = "rebuild-board",
+        /// Prove a case again.
+        ProveCase = "prove-case",
         /// Compute what statistics the boards lack.
         Statistics = "statistics",
         /// Compute the comparisons that readers have asked for.
@@ -47,6 +49,8 @@ pub enum Priority {
     Interactive,
     /// Everything else.
     Bulk,
+    /// What can wait until nothing else does.
+    Background,
 }
 
 impl Priority {
@@ -55,6 +59,7 @@ impl Priority {
         match self {
             Priority::Interactive => 0,
             Priority::Bulk => 10,
+            Priority::Background => 20,
         }
     }
 }

@@ -49,6 +49,8 @@ pub enum OracleError {
         case: String,
         /// What happened.
         why: String,
+        /// Whether it ran out of time.
+        timed_out: bool,
         /// Its log.
         log: String,
     },
@@ -192,6 +194,12 @@ impl Oracle {
             attempt.case.case.oracle.repeats.max(1),
         )
         .await
+    }
+
+    /// Judges the faulty tree as it is, with the case's repeats.
+    pub async fn evaluate_as_is(&self, attempt: &Attempt<'_>) -> Result<RepairResult, OracleError> {
+        let repeats = attempt.case.case.oracle.repeats.max(1);
+        self.judge_tree(attempt, None, repeats).await
     }
 
     /// Judges the tree with the patch, or as it is.

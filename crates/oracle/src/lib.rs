@@ -10,6 +10,7 @@
 
 pub mod case;
 pub mod evaluate;
+pub mod hygiene;
 pub mod judge;
 pub mod key;
 mod layout;
@@ -21,13 +22,15 @@ mod record;
 pub mod scratch;
 pub mod settings;
 mod snapshot;
+mod soundness;
 pub mod stages;
 pub mod tree;
 pub mod workspace;
 
 pub use case::OracleCase;
 pub use evaluate::{Attempt, Oracle, OracleError, Progress, ProgressSink};
-pub use proof::{CaseProof, ProofRun};
+pub use hygiene::{Hidden, HygieneReport};
+pub use proof::{CaseProof, ProofRequest, ProofRun};
 pub use settings::{OracleSettings, default_nonce};
 pub use workspace::Workspace;
 

@@ -181,6 +181,7 @@ impl Oracle {
             return Err(OracleError::Setup {
                 case: case.case.id.to_string(),
                 why: "it left no folder /work/tree".into(),
+                timed_out: false,
                 log: run.log.text(),
             });
         }
@@ -253,6 +254,7 @@ impl Oracle {
         let failed = |why: String| OracleError::Setup {
             case: case.case.id.to_string(),
             why,
+            timed_out: false,
             log: run.log.text(),
         };
         if !run.succeeded() {
@@ -310,6 +312,7 @@ fn setup_failed(case: &OracleCase, spec: &RunSpec, run: &RunResult) -> OracleErr
     OracleError::Setup {
         case: case.case.id.to_string(),
         why,
+        timed_out: run.timed_out(),
         log: run.log.text(),
     }
 }

@@ -73,18 +73,20 @@ pub(crate) fn read_counts(stdout: &str) -> Result<String, String> {
     Ok(field("commit")?.to_owned())
 }
 
+/// Whether a path is that of version-control data.
+pub(crate) fn is_vcs(path: &Path) -> bool {
+    path.file_name()
+        .and_then(|n| n.to_str())
+        .is_some_and(|n| VCS.contains(&n))
+}
+
 /// Version-control data and platform files that set-up may not leave behind;
 /// looked for in all of `/work`.
 pub(crate) fn forbidden(work: &Path) -> io::Result<Vec<String>> {
     let entries = tree::walk(work, &|_| false)?;
     let vcs = entries
         .iter()
-        .filter(|e| {
-            e.relative
-                .file_name()
-                .and_then(|n| n.to_str())
-                .is_some_and(|n| VCS.contains(&n))
-        })
+        .filter(|e| is_vcs(&e.relative))
         .map(|e| format!("version-control data at {}", e.relative.display()));
     let ours = PROTECTED_PATHS
         .iter()

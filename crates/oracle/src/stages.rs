@@ -151,6 +151,20 @@ pub(crate) fn in_tree(
     run
 }
 
+/// A shell in a workspace, as the builder and with the rebuild's home.
+pub(crate) fn interactive(
+    case: &OracleCase,
+    settings: &OracleSettings,
+    work: &Path,
+    labels: &Labels,
+) -> RunSpec {
+    let mut run = in_tree(case, settings, work, labels, "");
+    run.command = vec!["bash".into(), "-i".into()];
+    run.env.insert("HOME".into(), "/work/.home".into());
+    run.env.insert("TERM".into(), "xterm-256color".into());
+    run
+}
+
 fn rebuild(
     case: &OracleCase,
     settings: &OracleSettings,

@@ -8,11 +8,14 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use faultboard_domain::Condition;
-use faultboard_sandbox::{Labels, RunControl, User};
+use faultboard_sandbox::{Labels, RunControl, Terminal, User};
 
 use crate::case::OracleCase;
 use crate::evaluate::{Oracle, OracleError};
-use crate::{snapshot, tree};
+use crate::{snapshot, stages, tree};
+
+/// The largest patch that is read out of a workspace.
+const MAX_PATCH: usize = 32 << 20;
 
 /// An agent's workspace on the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +63,60 @@ impl Oracle {
         })
         .await
         .map_err(|e| OracleError::host("making a workspace", io::Error::other(e)))?
+    }
+}
+
+/// Prints what a workspace's tree has become since the snapshot. Index and new
+/// objects lie elsewhere, so that nothing in the workspace changes; new files
+/// count, ignored ones don't.
+const DIFF: &str = r#"
+set -euo pipefail
+export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_INDEX_FILE=/tmp/index
+export GIT_OBJECT_DIRECTORY=/tmp/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=/work/tree/.git/objects
+mkdir -p /tmp/objects
+git read-tree HEAD
+git add -A
+git diff --cached --no-color --no-ext-diff --no-textconv HEAD
+"#;
+
+impl Oracle {
+    /// The patch that a workspace amounts to.
+    pub async fn workspace_patch(
+        &self,
+        case: &OracleCase,
+        work: &Path,
+        labels: &Labels,
+    ) -> Result<Vec<u8>, OracleError> {
+        let mut spec = stages::in_tree(case, &self.settings, work, labels, DIFF);
+        spec.limits.log_bytes = MAX_PATCH;
+        let image = self.runtime.resolve(&case.case.image).await?.0;
+        let run = self.run(&spec, RunControl::default(), &image).await?;
+        if !run.succeeded() {
+            return Err(OracleError::Case(format!(
+                "the workspace's changes can't be told (status {}): {}",
+                run.exit.status(),
+                run.log.text().trim()
+            )));
+        }
+        if run.stdout.cut > 0 {
+            return Err(OracleError::Case(format!(
+                "the workspace's changes are larger than {MAX_PATCH} bytes"
+            )));
+        }
+        Ok([run.stdout.head, run.stdout.tail].concat())
+    }
+
+    /// A shell at a person's terminal in a workspace: the container that an agent
+    /// would get, without a network. Its exit status.
+    pub async fn workspace_shell(
+        &self,
+        case: &OracleCase,
+        work: &Path,
+        labels: &Labels,
+        terminal: Terminal,
+    ) -> Result<i32, OracleError> {
+        let spec = stages::interactive(case, &self.settings, work, labels);
+        Ok(self.runtime.shell(&spec, terminal).await?)
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use common::{Bench, FIX, IMAGE, program};
 use faultboard_domain::{Condition, Outcome};
-use faultboard_oracle::proof::ProofRequest;
+use faultboard_oracle::ProofRequest;
 use faultboard_sandbox::{
     Bubblewrap, BubblewrapConfig, CancellationToken, DockerConfig, DockerRuntime, ReapPolicy,
     RunControl, Runtime,
@@ -79,24 +79,13 @@ async fn benches(id: &str) -> Vec<Bench> {
 #[tokio::test(flavor = "multi_thread")]
 async fn fails_as_shipped_and_passes_when_cured() {
     for bench in benches("calc-11").await {
-        let request = ProofRequest {
-            solution: FIX,
-            times: 2,
-            labels: bench.labels(),
-            cancel: CancellationToken::new(),
-            progress: None,
-        };
+        let request = ProofRequest::new(FIX, 2, bench.labels());
         let proof = bench
             .oracle
             .verify_case(&bench.case, &request)
             .await
             .unwrap();
-        assert!(
-            proof.holds(),
-            "{:?} {:#?}",
-            proof.problems,
-            proof.solved.result
-        );
+        assert!(proof.holds(), "{:?} {:#?}", proof.problems, proof.solved);
         let result = bench.judge(FIX).await;
         assert_eq!(result.outcome, Outcome::Pass, "{result:#?}");
         assert!(result.image_digests[0].starts_with("sha256:"));

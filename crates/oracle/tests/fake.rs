@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::{Bench, FIX, IMAGE, kinds};
+use faultboard_catalog::{Expect, Variant};
+use faultboard_domain::view::{ProofStatus, Soundness};
 use faultboard_domain::{Condition, Outcome, StageKind};
-use faultboard_oracle::proof::ProofRequest;
-use faultboard_oracle::{OracleError, Progress};
+use faultboard_oracle::{OracleError, Progress, ProofRequest, ProofRun};
 use faultboard_sandbox::{
     CancellationToken, Exit, FakeRun, FakeRuntime, RunControl, RunSpec, RuntimeError,
 };
@@ -23,7 +24,7 @@ fn runtime(then: impl Fn(&RunSpec) -> FakeRun + Send + Sync + 'static) -> FakeRu
                 ..FakeRun::prints("ready\n", 0)
             }
         } else if spec.command.get(1).is_some_and(|c| c == "-c") {
-            let said = "commit=abc\ncommits=1\nrefs=1\nremotes=0\nreachable=3\nobjects=3\n";
+            let said = "commit=abc\ncommits=1\nparents=0\nrefs=1\ntags=0\nremotes=0\nreflog=0\nstashes=0\nunreachable=0\nreachable=0\nobjects=0\nchanged=0\n";
             let git = |name: &str, text: &str| (format!("/work/tree/.git/{name}"), text.into());
             FakeRun {
                 writes: vec![git("refs/heads/main", "abc\n"), git("config", "[core]\n")],
@@ -491,32 +492,199 @@ async fn a_proof_needs_both_directions_every_time() {
             says(s, "FAIL", 1)
         }
     });
-    let request = |solution| ProofRequest {
-        solution,
-        times: 3,
-        labels: bench.labels(),
-        cancel: CancellationToken::new(),
-        progress: None,
-    };
+    let request = |solution| ProofRequest::new(solution, 3, bench.labels());
     let proof = bench
         .oracle
         .verify_case(&bench.case, &request(FIX))
         .await
         .unwrap();
     assert!(proof.holds(), "{:?}", proof.problems);
-    assert_eq!((proof.faulty.agreed, proof.solved.agreed), (3, 3));
-    let other = "--- a/calc.py\n+++ b/calc.py\n@@ -1,2 +1,2 @@\n def add(a, b):\n-    return a - b\n+    return b - a\n";
+    assert_eq!(
+        (proof.status, proof.soundness),
+        (ProofStatus::Verified, Some(Soundness::Sound))
+    );
+    let agreed = |run: &Option<ProofRun>| run.as_ref().unwrap().agreed;
+    assert_eq!((agreed(&proof.faulty), agreed(&proof.solved)), (3, 3));
+    assert_eq!(proof.hygiene.as_ref().unwrap().problems, [] as [String; 0]);
+    let timed: Vec<(&str, u32)> = proof
+        .timings
+        .iter()
+        .map(|t| (t.what.as_str(), t.runs))
+        .collect();
+    assert_eq!(
+        timed,
+        [
+            ("set-up", 1),
+            ("oracle, faulty tree", 3),
+            ("oracle, reference fix", 3)
+        ]
+    );
+    assert_eq!(proof.scorer_version, faultboard_oracle::PROTOCOL_VERSION);
+    assert_eq!(proof.image_digests.len(), 1);
     let proof = bench
         .oracle
-        .verify_case(&bench.case, &request(other))
+        .verify_case(&bench.case, &request(WRONG))
         .await
         .unwrap();
-    assert_eq!((proof.problems.len(), proof.solved.agreed), (1, 0));
+    assert_eq!((proof.problems.len(), agreed(&proof.solved)), (1, 0));
+    assert_eq!(proof.soundness, Some(Soundness::Unsound));
     assert!(
         proof.problems[0].contains("the solution must PASS"),
         "{:?}",
         proof.problems
     );
+}
+
+/// Changes the program without mending it.
+const WRONG: &str = "--- a/calc.py\n+++ b/calc.py\n@@ -1,2 +1,2 @@\n def add(a, b):\n-    return a - b\n+    return b - a\n";
+
+#[tokio::test]
+async fn variants_must_be_told_right_as_well() {
+    // This oracle takes every change of the operator for the cure.
+    let (bench, _) = bench(|s| {
+        let work = s.mounts.iter().find(|m| m.target == "/work").unwrap();
+        let text = std::fs::read_to_string(work.source.join("tree/calc.py")).unwrap();
+        if text.contains("a - b") {
+            says(s, "FAIL", 1)
+        } else {
+            says(s, "PASS", 0)
+        }
+    });
+    let variant = |name: &str, expect, diff: &str| Variant {
+        name: name.into(),
+        expect,
+        about: "what it is".into(),
+        diff: diff.into(),
+    };
+    let variants = [
+        variant(
+            "alternative-swapped",
+            Expect::Pass,
+            &FIX.replace("a + b", "b + a"),
+        ),
+        variant("wrong-sign", Expect::Fail, WRONG),
+        variant(
+            "wrong-file",
+            Expect::Fail,
+            &WRONG.replace("calc.py", "other.py"),
+        ),
+    ];
+    let mut request = ProofRequest::new(FIX, 2, bench.labels());
+    request.variants = &variants;
+    let proof = bench
+        .oracle
+        .verify_case(&bench.case, &request)
+        .await
+        .unwrap();
+    assert_eq!(
+        (proof.told_right(true), proof.told_right(false)),
+        ((1, 1), (0, 2))
+    );
+    assert_eq!(proof.soundness, Some(Soundness::Unsound));
+    assert_eq!(proof.status, ProofStatus::Verified);
+    assert_eq!(proof.problems.len(), 2, "{:?}", proof.problems);
+    assert!(
+        proof.problems[1].starts_with("`wrong-file` must FAIL, but ended as apply-failed"),
+        "{:?}",
+        proof.problems
+    );
+    assert!(
+        proof.problems[0].starts_with("false positive: `wrong-sign`"),
+        "{:?}",
+        proof.problems
+    );
+    request.variant_times = 0;
+    let proof = bench
+        .oracle
+        .verify_case(&bench.case, &request)
+        .await
+        .unwrap();
+    assert!(proof.holds() && proof.variants.is_empty());
+}
+
+#[tokio::test]
+async fn every_way_a_proof_can_fail_has_a_status_and_a_next_step() {
+    async fn proof_of(bench: &Bench) -> faultboard_oracle::CaseProof {
+        let request = ProofRequest::new(FIX, 2, bench.labels());
+        let proof = bench
+            .oracle
+            .verify_case(&bench.case, &request)
+            .await
+            .unwrap();
+        assert!(!proof.holds() && !proof.problems.is_empty() && !proof.next_step.is_empty());
+        proof
+    }
+    let (fixed, _) = passing();
+    assert_eq!(proof_of(&fixed).await.status, ProofStatus::Fixed);
+
+    let (silent, _) = bench(|_| FakeRun::prints("line 1\nline 2\n", 3));
+    let proof = proof_of(&silent).await;
+    assert_eq!(
+        (proof.status, proof.tail.len()),
+        (ProofStatus::ReproError, 2)
+    );
+
+    let (slow, _) = bench(|_| FakeRun::hangs());
+    let mut slow = slow;
+    slow.case.case.limits.reproduce_timeout_s = 1;
+    assert_eq!(proof_of(&slow).await.status, ProofStatus::Timeout);
+
+    let broken = FakeRuntime::new(&[IMAGE], |_| FakeRun::prints("no such package\n", 4));
+    let broken = Bench::new(Arc::new(broken), "calc-1");
+    let proof = proof_of(&broken).await;
+    assert_eq!(
+        (proof.status, proof.soundness),
+        (ProofStatus::SetupFail, None)
+    );
+    assert_eq!(proof.tail, ["no such package"]);
+
+    // A missing image is the platform's failure, and named.
+    let nothing = Bench::new(
+        Arc::new(FakeRuntime::new(&[], |_| FakeRun::exits(0))),
+        "calc-1",
+    );
+    let proof = proof_of(&nothing).await;
+    assert_eq!(
+        (proof.status, proof.soundness),
+        (ProofStatus::InfraError, None)
+    );
+    assert!(
+        proof.problems[0].starts_with("infra-error: ") && proof.problems[0].contains(IMAGE),
+        "{:?}",
+        proof.problems
+    );
+}
+
+#[tokio::test]
+async fn a_workspace_that_tells_of_the_solution_is_no_proof() {
+    let (bench, _) = bench(|s| {
+        let work = s.mounts.iter().find(|m| m.target == "/work").unwrap();
+        let text = std::fs::read_to_string(work.source.join("tree/calc.py")).unwrap();
+        if text.contains("a + b") {
+            says(s, "PASS", 0)
+        } else {
+            says(s, "FAIL", 1)
+        }
+    });
+    let mut request = ProofRequest::new(FIX, 1, bench.labels());
+    request.hidden.terms = vec!["Sums  are\nwrong"];
+    let proof = bench
+        .oracle
+        .verify_case(&bench.case, &request)
+        .await
+        .unwrap();
+    assert_eq!(proof.problems.len(), 1, "{:?}", proof.problems);
+    assert!(
+        proof.problems[0].contains("SYMPTOM.md"),
+        "{:?}",
+        proof.problems
+    );
+    assert!(
+        !proof.problems[0].contains("Sums are wrong"),
+        "the term itself is not told"
+    );
+    assert_eq!(proof.soundness, Some(Soundness::Sound));
+    assert!(bench.listing("scratch").is_empty());
 }
 
 #[tokio::test]

@@ -29,6 +29,7 @@ impl Portal {
             to_review,
             flagged: submissions::in_state(&mut c, SubmissionState::Flagged).await?,
             hits: attempts::open_findings(&mut c).await?,
+            failed_proofs: self.failed_proofs().await?,
             parked: jobs::parked(&mut c).await?,
             stuck: jobs::stuck(&mut c, now.plus_ms(-STUCK_MS)).await?,
             workers,
@@ -81,12 +82,18 @@ impl Portal {
             let _ = writeln!(out, "faultboard_jobs{{state=\"{state}\"}} {n}");
         }
         let stuck = jobs::stuck(&mut c, now.plus_ms(-STUCK_MS)).await?.len();
+        let failed_proofs = self.failed_proofs().await?.len();
         let workers = jobs::workers(&mut c, now.plus_ms(-60_000)).await?.len();
         for (name, help, value) in [
             (
                 "faultboard_stuck_jobs",
                 "Jobs that have waited or run for more than 45 minutes.",
                 stuck as u64,
+            ),
+            (
+                "faultboard_failed_proofs",
+                "Cases whose newest proof does not hold.",
+                failed_proofs as u64,
             ),
             (
                 "faultboard_workers",

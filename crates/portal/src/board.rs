@@ -268,14 +268,17 @@ impl Portal {
     }
 
     /// The key that a query names, with its defaults filled in.
-    fn key(&self, query: &BoardQuery) -> Result<BoardKey> {
+    async fn key(&self, query: &BoardQuery) -> Result<BoardKey> {
         let release = match &query.release {
             Some(r) => self
                 .releases()
                 .into_iter()
                 .find(|known| known == r)
                 .ok_or(PortalError::NotFound)?,
-            None => self.newest_release().ok_or(PortalError::NotFound)?,
+            None => self
+                .release_to_show(query.track)
+                .await?
+                .ok_or(PortalError::NotFound)?,
         };
         let full = SubsetId::parse("full").map_err(PortalError::internal)?;
         let subset = query.subset.clone().unwrap_or(full);
@@ -292,7 +295,7 @@ impl Portal {
 
     /// A board, from the cache, filtered and ordered as the query says.
     pub async fn board(&self, _actor: &Actor, query: &BoardQuery) -> Result<BoardView> {
-        let key = self.key(query)?;
+        let key = self.key(query).await?;
         let cached = boards::board(&mut *self.store.reader().await?, &key).await?;
         let mut view = match cached {
             Some(v) => v,
@@ -329,7 +332,7 @@ impl Portal {
         _actor: &Actor,
         query: &BoardQuery,
     ) -> Result<Vec<FigureView>> {
-        let key = self.key(query)?;
+        let key = self.key(query).await?;
         let mut c = self.store.reader().await?;
         let mut views = Vec::new();
         for id in boards::figure_ids(&mut c, &key).await? {
@@ -375,7 +378,7 @@ impl Portal {
         query: &BoardQuery,
         dark: bool,
     ) -> Result<FileBody> {
-        let key = self.key(query)?;
+        let key = self.key(query).await?;
         let theme = if dark { "dark" } else { "light" };
         let (variant, content_type) = match format {
             "svg" => (format!("svg-{theme}"), "image/svg+xml"),

@@ -31,10 +31,8 @@ fn pass_rate(rows: &[CaseOutcomes], condition: Condition) -> Option<f64> {
 
 impl Portal {
     async fn proofs(&self) -> Result<BTreeMap<CaseId, ProofView>> {
-        Ok(boards::proofs(&mut *self.store.reader().await?)
-            .await?
-            .into_iter()
-            .collect())
+        let stored = self.stored_proofs().await?;
+        Ok(stored.into_iter().map(|(id, s)| (id, s.view)).collect())
     }
 
     /// Every case.
@@ -74,6 +72,7 @@ impl Portal {
             .await?
             .unwrap_or_default();
         let ids: Vec<&CaseId> = self.catalog.cases().map(|e| &e.case.id).collect();
+        let proof = self.proofs().await?.remove(id);
         let at = ids.iter().position(|other| *other == id).unwrap_or(0);
         Ok(CaseView {
             case: e.case.clone(),
@@ -91,7 +90,10 @@ impl Portal {
                     tokens: u32::try_from(f.tokens).unwrap_or(u32::MAX),
                 })
                 .collect(),
-            proof: self.proofs().await?.remove(id),
+            proof_outdated: proof.as_ref().is_some_and(|p| {
+                !p.case_digest.is_empty() && p.case_digest != e.digests.content.to_string()
+            }),
+            proof,
             repair: board.repair,
             diagnosis: board.diagnosis,
             neighbours: (

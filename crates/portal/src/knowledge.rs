@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use faultboard_bundle::{CaseKnowledge, Knowledge, Limits};
 use faultboard_catalog::{Catalog, CatalogError, Entry};
 use faultboard_domain::release::Release;
-use faultboard_domain::{Block, Case, CaseId, Digest, ReleaseId, SubsetId, Track};
+use faultboard_domain::{Block, Case, CaseId, Digest, ReleaseId, Report, SubsetId, Track};
+use faultboard_store::submissions;
 
 use crate::{Portal, PortalError, Result, Settings};
 
@@ -22,6 +23,11 @@ pub(crate) fn load_catalog(settings: &Settings) -> Result<Catalog> {
         Err(CatalogError::Problems(report)) => Err(PortalError::Rejected(Box::new(report))),
         Err(e) => Err(PortalError::internal(e)),
     }
+}
+
+/// Reads the cases that are in order, and tells what is wrong with the others.
+pub(crate) fn inspect_catalog(settings: &Settings) -> Result<(Catalog, Report)> {
+    Catalog::inspect(&settings.cases_dir, &settings.solutions_dir).map_err(PortalError::internal)
 }
 
 /// What the bundle validator knows of a catalog.
@@ -88,6 +94,19 @@ impl Portal {
 
     pub(crate) fn newest_release(&self) -> Option<ReleaseId> {
         self.catalog.latest_release().map(|r| r.id.clone())
+    }
+
+    /// The release that a board shows unless another is asked for: the newest
+    /// with published rows, so that a new release doesn't empty the boards.
+    pub(crate) async fn release_to_show(&self, track: Track) -> Result<Option<ReleaseId>> {
+        let with_rows =
+            submissions::published_releases(&mut *self.store.reader().await?, track).await?;
+        let shown = self
+            .releases()
+            .into_iter()
+            .find(|r| with_rows.contains(r))
+            .or_else(|| self.newest_release());
+        Ok(shown)
     }
 
     /// Every release, newest first.

@@ -8,6 +8,7 @@
 mod accounts;
 mod admin;
 mod attempt_page;
+mod bench;
 mod board;
 mod cases;
 mod compare;
@@ -24,6 +25,8 @@ mod knowledge;
 mod machine;
 mod markdown;
 pub mod offline;
+mod proof_schedule;
+mod proofs;
 mod random;
 mod rows;
 mod scan;
@@ -39,15 +42,18 @@ use std::sync::{Arc, Mutex};
 
 use faultboard_blob::{BlobError, Blobs};
 use faultboard_catalog::Catalog;
-use faultboard_domain::{Actor, Clock, JobId, SubmissionId, Timestamp, UploadId};
+use faultboard_domain::{Actor, Clock, JobId, Report, SubmissionId, Timestamp, UploadId};
 use faultboard_oracle::Oracle;
 use faultboard_sandbox::Runtime;
 use faultboard_store::{Store, StoreError};
 use tokio::sync::{Notify, OnceCell, broadcast};
 
 pub use accounts::{SESSION_DAYS, Session};
+pub use bench::{BenchTree, BenchWorkspace};
 pub use downloads::{AttemptFile, BlobFile, FileBody};
 pub use error::PortalError;
+pub use faultboard_sandbox::{Terminal, TerminalSize};
+pub use proofs::{MadeProof, ProofTimes};
 pub use settings::{RuntimeChoice, Settings};
 pub use uploads::UploadStatus;
 
@@ -108,6 +114,20 @@ impl Portal {
         Self::open_on(settings, clock, runtime).await
     }
 
+    /// Opens it for work on cases: one that is not in order doesn't keep the
+    /// others from being used. What is wrong comes back beside it. Boards are
+    /// not touched, so this is no way to open a site.
+    pub async fn open_bench(
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+    ) -> Result<(Arc<Self>, Report)> {
+        let settings = settings.absolute().map_err(PortalError::internal)?;
+        let (catalog, report) = knowledge::inspect_catalog(&settings)?;
+        let runtime = machine::find_runtime(&settings).await?;
+        let portal = Self::with_catalog(settings, clock, runtime, catalog).await?;
+        Ok((portal, report))
+    }
+
     /// The same on a given container runtime.
     pub async fn open_on(
         settings: Settings,
@@ -115,18 +135,29 @@ impl Portal {
         runtime: Arc<dyn Runtime>,
     ) -> Result<Arc<Self>> {
         let settings = settings.absolute().map_err(PortalError::internal)?;
+        let catalog = knowledge::load_catalog(&settings)?;
+        let portal = Self::with_catalog(settings, clock, runtime, catalog).await?;
+        portal.ensure_boards().await?;
+        Ok(portal)
+    }
+
+    async fn with_catalog(
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        runtime: Arc<dyn Runtime>,
+        catalog: Catalog,
+    ) -> Result<Arc<Self>> {
         let data = &settings.data_dir;
         for folder in ["uploads", "blobs", "tmp"] {
             std::fs::create_dir_all(data.join(folder)).map_err(|e| {
                 PortalError::Internal(format!("{}: {e}", data.join(folder).display()))
             })?;
         }
-        let catalog = knowledge::load_catalog(&settings)?;
         let store = Store::open(&data.join("faultboard.sqlite")).await?;
         let blobs = Blobs::local(&data.join("blobs"))?;
         let oracle = verify::oracle(&settings, Arc::clone(&runtime), Arc::clone(&clock))?;
         let (changes, _) = broadcast::channel(1024);
-        let portal = Arc::new(Self {
+        Ok(Arc::new(Self {
             settings,
             clock,
             store,
@@ -139,9 +170,7 @@ impl Portal {
             busy_uploads: Mutex::default(),
             decoy: OnceCell::new(),
             runtime_checked: tokio::sync::Mutex::default(),
-        });
-        portal.ensure_boards().await?;
-        Ok(portal)
+        }))
     }
 
     /// The settings in force.

@@ -98,6 +98,7 @@ impl Handler for Jobs {
             JobKind::ScoreAttempt => Box::pin(portal.run_score_attempt(job, context)),
             JobKind::Finish => Box::pin(portal.run_finish(job, context)),
             JobKind::RebuildBoard => Box::pin(portal.run_rebuild(job, context)),
+            JobKind::ProveCase => Box::pin(portal.run_prove_case(job, context)),
             JobKind::Statistics => Box::pin(portal.run_statistics(job, context)),
             JobKind::Compare => Box::pin(portal.run_compare(job, context)),
         }
@@ -216,6 +217,10 @@ impl Portal {
             self.tell(Change::Queue);
         }
         self.sweep_uploads().await?;
+        if self.enqueue_due_proof().await? {
+            self.wake();
+            self.tell(Change::Queue);
+        }
         if let Err(e) = self.oracle.sweep().await {
             tracing::warn!(error = %e, "left-over trees and scratch folders could not be swept");
         }

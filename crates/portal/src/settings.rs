@@ -44,6 +44,8 @@ pub struct Settings {
     pub rootfs_dir: Option<PathBuf>,
     /// Below this many free bytes on the data disk no work is claimed.
     pub min_free_bytes: u64,
+    /// Proofs of cases that are this many days old are made again; 0: never.
+    pub proof_days: u32,
     /// Whether anybody may make an account.
     pub allow_sign_up: bool,
     /// Whether cookies are for HTTPS only.
@@ -66,6 +68,7 @@ impl Default for Settings {
             ca_bundle: None,
             rootfs_dir: None,
             min_free_bytes: 2 * GIB,
+            proof_days: 30,
             allow_sign_up: true,
             secure_cookies: false,
         }

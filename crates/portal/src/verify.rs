@@ -1,24 +1,22 @@
-//! Where the oracle meets the queue: verdicts for jobs (cached or run), proofs
-//! of cases, and agents' workspaces.
+//! Where the oracle meets the queue: verdicts for jobs (cached or run), and
+//! agents' workspaces. Proofs of cases are [`crate::proofs`]'s.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use faultboard_catalog::Entry;
 use faultboard_domain::outcome::RepairResult;
-use faultboard_domain::view::ProofView;
-use faultboard_domain::{CaseId, Clock, Condition, Outcome};
+use faultboard_domain::{CaseId, Clock, Condition};
 use faultboard_jobs::{CancellationToken, JobContext, JobFailure, LogLine};
-use faultboard_oracle::proof::ProofRequest;
 use faultboard_oracle::{
     Attempt, Oracle, OracleCase, OracleError, OracleSettings, Progress, ProgressSink,
 };
 use faultboard_sandbox::{Labels, RunControl, Runtime};
 use faultboard_store::jobs::Claimed;
-use faultboard_store::{boards, revisions};
+use faultboard_store::revisions;
 
 use crate::machine::{failure, instance};
-use crate::{Change, Portal, PortalError, Result, Settings};
+use crate::{Portal, PortalError, Result, Settings};
 
 /// The oracle of these settings on a runtime.
 pub(crate) fn oracle(
@@ -35,7 +33,7 @@ pub(crate) fn oracle(
 }
 
 /// One line per stage, and the output of its programs, to whoever listens.
-fn progress(say: Arc<dyn Fn(&str) + Send + Sync>) -> ProgressSink {
+pub(crate) fn progress(say: Arc<dyn Fn(&str) + Send + Sync>) -> ProgressSink {
     Arc::new(move |p| match p {
         Progress::Began { stage, repeat } => say(&format!("{stage} {repeat} ...\n")),
         Progress::Output { bytes, .. } => say(&String::from_utf8_lossy(bytes)),
@@ -78,7 +76,7 @@ pub(crate) async fn judge_here(
 
 /// Labels of work that no queue holds: an instance of its own, so that no
 /// site's reaper takes it for an orphan.
-fn own_labels(what: &str) -> Labels {
+pub(crate) fn own_labels(what: &str) -> Labels {
     Labels {
         instance: format!("{what}-{}", std::process::id()),
         job: what.to_owned(),
@@ -152,49 +150,6 @@ impl Portal {
             Err(OracleError::Cancelled) => Err(JobFailure::Cancelled),
             Err(e) => Err(infra(e.to_string())),
         }
-    }
-
-    /// Proves a case on this machine, each direction `times` times, keeps the
-    /// proof for its page, and returns it with what does not hold.
-    pub async fn case_verify(
-        &self,
-        id: &CaseId,
-        times: u32,
-        say: Arc<dyn Fn(&str) + Send + Sync>,
-    ) -> Result<(ProofView, Vec<String>)> {
-        let case = self.oracle_case(id)?;
-        let request = ProofRequest {
-            solution: &self.entry(id)?.solution.diff,
-            times: times.max(1),
-            labels: own_labels("case-verify"),
-            cancel: CancellationToken::new(),
-            progress: Some(progress(say)),
-        };
-        let proof = self
-            .oracle
-            .verify_case(&case, &request)
-            .await
-            .map_err(PortalError::internal)?;
-        let digests = &proof.solved.result.image_digests;
-        let view = ProofView {
-            reference_passed: proof.solved.agreed,
-            reference_runs: proof.solved.runs,
-            faulty_failed: proof.faulty.agreed,
-            faulty_runs: proof.faulty.runs,
-            image_digest: digests.first().cloned().unwrap_or_default(),
-            verified: self.now(),
-            runtime: self.runtime.name().to_owned(),
-        };
-        let platform_failed = [&proof.faulty, &proof.solved]
-            .iter()
-            .any(|r| r.result.outcome == Outcome::InfraError);
-        if !platform_failed {
-            let mut tx = self.store.begin().await?;
-            boards::insert_proof(&mut tx, id, &view).await?;
-            tx.commit().await?;
-            self.tell(Change::Queue);
-        }
-        Ok((view, proof.problems))
     }
 
     /// Lays the workspace that an agent gets into a folder that does not exist yet.

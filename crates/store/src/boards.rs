@@ -1,7 +1,7 @@
 //! The cache that pages read: boards, figures, what configurations reached on
 //! each case, and the proofs of cases. It is rebuilt whole, in one transaction.
 
-use faultboard_domain::view::{BoardView, ProofView};
+use faultboard_domain::view::BoardView;
 use faultboard_domain::{CaseId, ReleaseId, SubsetId, Timestamp, Track};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -147,18 +147,23 @@ pub async fn case_board<T: DeserializeOwned>(
 }
 
 /// Keeps a proof beside the earlier ones.
-pub async fn insert_proof(c: &mut Connection, case: &CaseId, proof: &ProofView) -> Result<()> {
+pub async fn insert_proof<T: Serialize + Sync>(
+    c: &mut Connection,
+    case: &CaseId,
+    proof: &T,
+    verified: Timestamp,
+) -> Result<()> {
     sqlx::query("insert into proofs (case_id, body, verified) values (?, ?, ?)")
         .bind(case.as_str())
         .bind(serde_json::to_string(proof)?)
-        .bind(proof.verified.0)
+        .bind(verified.0)
         .execute(c)
         .await?;
     Ok(())
 }
 
 /// The newest proof of each case.
-pub async fn proofs(c: &mut Connection) -> Result<Vec<(CaseId, ProofView)>> {
+pub async fn proofs<T: DeserializeOwned>(c: &mut Connection) -> Result<Vec<(CaseId, T)>> {
     let rows = sqlx::query("select case_id, body from proofs where id in (select max(id) from proofs group by case_id) order by case_id").fetch_all(c).await?;
     rows.iter()
         .map(|r| {

@@ -50,12 +50,23 @@ pub struct Claimed {
     pub attempt: Option<AttemptId>,
     /// What it excludes while it runs.
     pub exclusive_key: Option<String>,
+    /// What it is the only unfinished job for.
+    pub unique_key: Option<String>,
     /// Its fencing token.
     pub token: String,
     /// How often it was claimed, this time included.
     pub tries: u32,
     /// The most tries.
     pub max_tries: u32,
+}
+
+/// How many jobs wait or run.
+pub async fn unfinished(c: &mut Connection) -> Result<u32> {
+    let n: i64 =
+        sqlx::query_scalar("select count(*) from jobs where state in ('queued', 'running')")
+            .fetch_one(c)
+            .await?;
+    Ok(u32::try_from(n).unwrap_or(u32::MAX))
 }
 
 /// Adds a job that may run at once; a second one with the same unique key is
@@ -97,7 +108,7 @@ pub async fn claim(
          where id = ( \
            select j.id from jobs j \
            where j.state = 'queued' and j.run_after <= ?4 and j.cancel = 0 \
-             and (?5 or j.kind <> 'score-attempt') \
+             and (?5 or j.kind not in ('score-attempt', 'prove-case')) \
              and (j.exclusive_key is null or not exists (select 1 from jobs r where r.state = 'running' and r.exclusive_key = j.exclusive_key)) \
              and not exists (select 1 from flags where name = 'paused' and value = 'true') \
            order by j.priority, \
@@ -135,6 +146,7 @@ fn claimed(r: &SqliteRow) -> Result<Claimed> {
             .map(AttemptId::parse)
             .transpose()?,
         exclusive_key: text("exclusive_key")?,
+        unique_key: text("unique_key")?,
         token: r.try_get("lease_token")?,
         tries: r.try_get("tries")?,
         max_tries: r.try_get("max_tries")?,

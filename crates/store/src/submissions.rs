@@ -204,6 +204,17 @@ pub async fn get(c: &mut Connection, id: &SubmissionId) -> Result<Option<Submiss
         .transpose()
 }
 
+/// Releases for which something is published in a track.
+pub async fn published_releases(c: &mut Connection, track: Track) -> Result<Vec<ReleaseId>> {
+    let found: Vec<String> = sqlx::query_scalar(
+        "select distinct release from submissions where state = 'published' and track = ? and release is not null",
+    )
+    .bind(track.as_str())
+    .fetch_all(c)
+    .await?;
+    found.iter().map(|r| Ok(ReleaseId::parse(r)?)).collect()
+}
+
 /// Every published submission, oldest publication first.
 pub async fn published(c: &mut Connection) -> Result<Vec<Submission>> {
     let rows =

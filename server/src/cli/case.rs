@@ -1,5 +1,5 @@
-//! `case` and `bench`: the cases as this machine has them, the proof that their
-//! oracles tell a faulty tree from a mended one, and workspaces for agents.
+//! `case`: the cases as this machine has them, the proof that their oracles tell
+//! a faulty tree from a mended one, and workspaces for agents.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,9 +7,10 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::Subcommand;
 use faultboard_domain::view::{CaseLine, ProofView};
-use faultboard_domain::{Actor, CaseId, Condition};
-use faultboard_portal::Portal;
+use faultboard_domain::{Actor, CaseId, Condition, Problem};
+use faultboard_portal::{Portal, ProofTimes};
 
+use super::proof_report::{self, Part};
 use super::{Ended, Result, out, serve};
 use crate::config::Config;
 
@@ -17,26 +18,34 @@ use crate::config::Config;
 pub(super) enum Case {
     /// List the cases and their newest proofs.
     List,
-    /// Run a case's oracle on the faulty tree and on the reference fix, and keep the proof.
-    Verify {
-        /// The case, such as `raft-rs-76`.
-        #[arg(required_unless_present = "all", conflicts_with = "all")]
-        case: Option<CaseId>,
-        /// Every case.
-        #[arg(long)]
-        all: bool,
-        /// How often each of the two is run.
-        #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
-        times: u32,
-    },
+    /// Prove cases: the faulty tree fails, the reference fix passes, other fixes are told
+    /// right, and a workspace gives nothing away. The proof is kept for the case's page.
+    Verify(Verify),
     /// Lay out the workspace that an agent gets for a case (also `bench workspace`).
     Workspace(Workspace),
 }
 
-#[derive(Debug, Subcommand)]
-pub(super) enum Bench {
-    /// Lay out the workspace that an agent gets for a case.
-    Workspace(Workspace),
+#[derive(Debug, clap::Args)]
+pub(super) struct Verify {
+    /// The cases, such as `raft-rs-76`.
+    #[arg(
+        value_name = "CASE",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
+    cases: Vec<CaseId>,
+    /// Every case.
+    #[arg(long)]
+    all: bool,
+    /// How often the faulty tree and the reference fix are run, each.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100))]
+    times: u32,
+    /// How often each other fix is run; 0 leaves them out.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=100))]
+    variant_times: u32,
+    /// Write `proofs.md` and `proofs.json` into this folder (they name other fixes: not for agents).
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -56,29 +65,19 @@ pub(super) struct Workspace {
 
 pub(super) async fn run(what: Case, config: &Config, json: bool) -> Result {
     match what {
-        Case::Workspace(workspace) => make(workspace, config, json).await,
-        Case::List => {
-            let portal = serve::open(config).await?;
-            list(&portal, json).await
-        }
-        Case::Verify { case, times, .. } => {
-            let portal = serve::open(config).await?;
-            verify(&portal, case, times, json).await
-        }
+        Case::Workspace(wanted) => workspace(wanted, config, json).await,
+        Case::List => list(config, json).await,
+        Case::Verify(wanted) => verify(wanted, config, json).await,
     }
 }
 
-pub(super) async fn bench(what: Bench, config: &Config, json: bool) -> Result {
-    let Bench::Workspace(workspace) = what;
-    make(workspace, config, json).await
-}
-
-async fn make(workspace: Workspace, config: &Config, json: bool) -> Result {
+/// Lays out a workspace.
+pub(super) async fn workspace(workspace: Workspace, config: &Config, json: bool) -> Result {
     let dir = workspace
         .dir
         .or(workspace.into)
         .context("name the folder to make")?;
-    let portal = serve::open(config).await?;
+    let portal = open(config, std::slice::from_ref(&workspace.case)).await?;
     portal
         .agent_workspace(&workspace.case, workspace.condition, &dir)
         .await?;
@@ -97,11 +96,51 @@ async fn make(workspace: Workspace, config: &Config, json: bool) -> Result {
     Ok(Ended::Well)
 }
 
-async fn list(portal: &Portal, json: bool) -> Result {
+/// Opens the cases for work on some of them: others that are not in order don't
+/// matter, these must be.
+pub(super) async fn open(config: &Config, cases: &[CaseId]) -> anyhow::Result<Arc<Portal>> {
+    let (portal, report) = serve::open_bench(config).await?;
+    let known = portal.cases(&Actor::System).await?;
+    for case in cases {
+        if known.cases.iter().any(|l| l.case.id == *case) {
+            continue;
+        }
+        let mut own = report.clone();
+        own.problems.retain(|p| concerns(p, case));
+        anyhow::ensure!(
+            !own.problems.is_empty(),
+            "there is no case `{case}`; `faultboard case list` names all"
+        );
+        anyhow::bail!("{case} is not in order:\n{}", super::report::problems(&own));
+    }
+    Ok(portal)
+}
+
+/// Whether a problem lies in a case's two folders.
+fn concerns(problem: &Problem, case: &CaseId) -> bool {
+    ["cases", "cases-solution"].iter().any(|root| {
+        problem
+            .path
+            .strip_prefix(root)
+            .and_then(|p| p.strip_prefix('/'))
+            .is_some_and(|p| p.split(['/', ':', '#']).next() == Some(case.as_str()))
+    })
+}
+
+async fn list(config: &Config, json: bool) -> Result {
+    let (portal, report) = serve::open_bench(config).await?;
     let view = portal.cases(&Actor::System).await?;
+    let ended = if report.is_ok() {
+        Ended::Well
+    } else {
+        Ended::WithProblems
+    };
     if json {
         out::json(&view.cases);
-        return Ok(Ended::Well);
+        if !report.problems.is_empty() {
+            out::aside(super::report::problems(&report).trim_end());
+        }
+        return Ok(ended);
     }
     let width = |of: fn(&CaseLine) -> &str| {
         let longest = view.cases.iter().map(|l| of(l).chars().count()).max();
@@ -116,98 +155,81 @@ async fn list(portal: &Portal, json: bool) -> Result {
         let (id, title) = (line.case.id.as_str(), out::tame(&line.case.title));
         out::line(format_args!("{id:<ids$}  {title:<titles$}  {proof}"));
     }
-    Ok(Ended::Well)
+    if !report.problems.is_empty() {
+        out::aside(super::report::problems(&report).trim_end());
+    }
+    Ok(ended)
 }
 
 /// A proof in one line.
 fn in_words(proof: &ProofView) -> String {
+    let not = if proof.holds() { "" } else { "NOT PROVEN: " };
     format!(
-        "reference passes {} of {}, faulty fails {} of {} ({}, {})",
-        proof.reference_passed,
-        proof.reference_runs,
-        proof.faulty_failed,
-        proof.faulty_runs,
+        "{not}{} ({}, {})",
+        proof.sentence(),
         proof.runtime,
         proof.verified.date()
     )
 }
 
-/// Whether every run ended as it must.
-fn holds(proof: &ProofView) -> bool {
-    proof.reference_runs > 0
-        && proof.faulty_runs > 0
-        && proof.reference_passed == proof.reference_runs
-        && proof.faulty_failed == proof.faulty_runs
-}
-
-/// Proves one case or all; goes on after a case that fails.
-async fn verify(portal: &Portal, case: Option<CaseId>, times: u32, json: bool) -> Result {
-    let cases: Vec<CaseId> = match case {
-        Some(case) => vec![case],
-        None => {
-            let view = portal.cases(&Actor::System).await?;
-            view.cases.into_iter().map(|l| l.case.id).collect()
-        }
+/// Proves cases; goes on after one that fails, and writes the report after each.
+async fn verify(wanted: Verify, config: &Config, json: bool) -> Result {
+    let portal = open(config, &wanted.cases).await?;
+    let cases = if wanted.all {
+        let view = portal.cases(&Actor::System).await?;
+        view.cases.into_iter().map(|l| l.case.id).collect()
+    } else {
+        wanted.cases
     };
-    let mut ended = Ended::Well;
-    let mut results = Vec::new();
+    let times = ProofTimes {
+        directions: wanted.times,
+        variants: wanted.variant_times,
+    };
+    let mut parts: Vec<Part> = Vec::new();
     for case in cases {
         let name = case.clone();
         let say = Arc::new(move |line: &str| {
             out::aside(format_args!("{name}: {}", out::tame(line.trim_end())));
         });
-        let outcome = portal.case_verify(&case, times, say).await;
-        let (good, words) = match &outcome {
-            Ok((proof, problems)) => (
-                problems.is_empty() && holds(proof),
-                std::iter::once(in_words(proof))
-                    .chain(problems.iter().cloned())
-                    .collect::<Vec<_>>()
-                    .join("; "),
-            ),
-            Err(e) => (false, e.to_string()),
-        };
-        if !good {
-            ended = Ended::WithProblems;
+        let began = std::time::Instant::now();
+        let made = portal.case_verify(&case, times, say).await;
+        let seconds = began.elapsed().as_secs_f64();
+        let part = Part::new(case, seconds, made.map_err(|e| e.to_string()));
+        if !json {
+            out::line(proof_report::lines(&part));
         }
-        if json {
-            results.push(serde_json::json!({
-                "case": case,
-                "holds": good,
-                "proof": outcome.as_ref().ok().map(|(proof, _)| proof),
-                "problems": outcome.as_ref().ok().map(|(_, problems)| problems),
-                "error": outcome.as_ref().err().map(ToString::to_string),
-            }));
-        } else {
-            let verdict = if good { "proven" } else { "NOT PROVEN" };
-            out::line(format_args!("{case}: {verdict}: {}", out::tame(&words)));
+        parts.push(part);
+        if let Some(dir) = &wanted.report {
+            proof_report::write(dir, &parts)?;
         }
     }
     if json {
-        out::json(&results);
+        out::json(&parts);
+    } else if parts.len() > 1 {
+        let proven = parts.iter().filter(|p| p.holds).count();
+        let took: f64 = parts.iter().map(|p| p.seconds).sum();
+        out::line(format_args!(
+            "{proven} of {} cases proven in {took:.0} s",
+            parts.len()
+        ));
     }
-    Ok(ended)
+    Ok(if parts.iter().all(|p| p.holds) {
+        Ended::Well
+    } else {
+        Ended::WithProblems
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use faultboard_domain::Timestamp;
 
     #[test]
-    fn a_proof_holds_only_when_every_run_did() {
-        let proof = |passed, failed, runs| ProofView {
-            reference_passed: passed,
-            reference_runs: runs,
-            faulty_failed: failed,
-            faulty_runs: runs,
-            image_digest: String::new(),
-            verified: Timestamp(0),
-            runtime: "fake".into(),
-        };
-        assert!(holds(&proof(3, 3, 3)));
-        assert!(!holds(&proof(2, 3, 3)));
-        assert!(!holds(&proof(3, 2, 3)));
-        assert!(!holds(&proof(0, 0, 0)));
+    fn problems_belong_to_the_case_whose_folder_they_name() {
+        let case = CaseId::parse("raft-rs-7").unwrap();
+        let at = |path: &str| concerns(&Problem::error(path, "x", "m", "f"), &case);
+        assert!(at("cases/raft-rs-7/case.yaml:3") && at("cases-solution/raft-rs-7/blocks.json#/1"));
+        assert!(at("cases/raft-rs-7"));
+        assert!(!at("cases/raft-rs-76/case.yaml:3") && !at("cases/releases/2026.1.yaml"));
     }
 }

@@ -1,6 +1,7 @@
 //! The command line. Each command has a file of its own; all share the settings,
 //! `--json` and the exit codes.
 
+mod bench;
 mod case;
 mod client;
 mod demo;
@@ -8,9 +9,11 @@ mod doctor;
 mod kept;
 mod offline;
 mod out;
+mod proof_report;
 mod report;
 mod serve;
 mod submit;
+mod terminal;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -79,9 +82,9 @@ enum Command {
     /// Look at the cases, and prove them.
     #[command(subcommand)]
     Case(case::Case),
-    /// Run agents on cases.
+    /// Work on a case at a terminal.
     #[command(subcommand)]
-    Bench(case::Bench),
+    Bench(bench::Bench),
     /// Hand in the sample bundles, score and publish them.
     Demo {
         /// The folder of the sample bundles.
@@ -175,7 +178,7 @@ async fn run(cli: Cli) -> Result {
         Command::Score { dir } => offline::score(&dir, &config, json).await,
         Command::Leakage { dir, quarantine } => offline::leakage(&dir, &config, quarantine, json),
         Command::Case(what) => case::run(what, &config, json).await,
-        Command::Bench(what) => case::bench(what, &config, json).await,
+        Command::Bench(what) => bench::run(what, &config, json).await,
         Command::Demo { samples } => demo::run(&samples, config, json).await,
         Command::Doctor => doctor::run(&config, json).await,
         Command::Settings => {

@@ -4,8 +4,8 @@ use faultboard_domain::report::{Report, Severity};
 
 use super::out::tame;
 
-/// The report for people.
-pub(super) fn text(report: &Report) -> String {
+/// The problems for people, one after the other.
+pub(super) fn problems(report: &Report) -> String {
     let mut out = String::new();
     for problem in &report.problems {
         let kind = match problem.severity {
@@ -31,6 +31,12 @@ pub(super) fn text(report: &Report) -> String {
             report.left_out
         ));
     }
+    out
+}
+
+/// The report for people.
+pub(super) fn text(report: &Report) -> String {
+    let mut out = problems(report);
     if !report.counts.is_empty() {
         let counts: Vec<String> = report
             .counts

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use faultboard_domain::Report;
 use faultboard_domain::clock::SystemClock;
 use faultboard_portal::Portal;
 use tokio::net::TcpListener;
@@ -38,6 +39,20 @@ pub(super) async fn open(config: &Config) -> anyhow::Result<Arc<Portal>> {
                 config.data_dir.display()
             )
         })
+}
+
+/// Opens the use cases for work on cases, with what is wrong with them.
+pub(super) async fn open_bench(config: &Config) -> anyhow::Result<(Arc<Portal>, Report)> {
+    let (portal, mut report) = Portal::open_bench(config.portal(), Arc::new(SystemClock))
+        .await
+        .with_context(|| {
+            format!(
+                "the cases, or the data in {}, can't be opened",
+                config.data_dir.display()
+            )
+        })?;
+    report.sort();
+    Ok((portal, report))
 }
 
 /// Becomes true at SIGTERM or SIGINT; a second signal ends the process at once.

@@ -6,7 +6,7 @@ use axum::http::{Request, StatusCode, header};
 use crate::site::{App, BASE};
 
 /// Every address that a form is sent to.
-const FORMS: [&str; 24] = [
+const FORMS: [&str; 25] = [
     "/sign-in",
     "/sign-up",
     "/sign-out",
@@ -28,6 +28,7 @@ const FORMS: [&str; 24] = [
     "/admin/jobs/1/cancel",
     "/admin/queue/pause",
     "/admin/queue/resume",
+    "/admin/cases/relay-1/prove",
     "/files",
     "/api/v1/submissions/s00000000/withdraw",
     "/nothing",

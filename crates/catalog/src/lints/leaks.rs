@@ -13,18 +13,9 @@ pub(super) const LINT: Lint = Lint {
 
 fn check(s: &Subject<'_>, out: &mut Vec<Problem>) {
     let Some(solution) = s.solution else { return };
-    let up = &solution.upstream;
-    let lists = [
-        &up.terms,
-        &up.identifiers,
-        &up.issues,
-        &up.fixes,
-        &up.fix_commits,
-    ];
-    let terms: Vec<String> = lists
-        .into_iter()
-        .flatten()
-        .map(|t| fold(t))
+    let terms: Vec<String> = solution
+        .hidden()
+        .map(fold)
         .filter(|t| !t.is_empty())
         .collect();
     for (path, file) in &s.case.files {

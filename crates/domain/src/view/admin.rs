@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
-use crate::ids::{AttemptId, JobId, SubmissionId};
+use crate::ids::{AttemptId, CaseId, JobId, SubmissionId};
 use crate::job::{JobKind, JobState};
 
 use super::submission::{FindingView, SubmissionLine};
@@ -54,6 +54,19 @@ pub struct WorkerView {
     pub running: u32,
 }
 
+/// The newest proof of a case, where it does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedProof {
+    /// The case.
+    pub case: CaseId,
+    /// When it was made.
+    pub verified: Timestamp,
+    /// Its counts.
+    pub sentence: String,
+    /// What is wrong, one sentence each.
+    pub wrong: Vec<String>,
+}
+
 /// `/admin`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdminView {
@@ -63,6 +76,8 @@ pub struct AdminView {
     pub flagged: Vec<SubmissionLine>,
     /// Open leak hits.
     pub hits: Vec<FindingView>,
+    /// Cases whose proof does not hold.
+    pub failed_proofs: Vec<FailedProof>,
     /// Work given up on.
     pub parked: Vec<JobView>,
     /// Work that has waited or run for too long.

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
-use crate::clock::Timestamp;
 use crate::condition::Condition;
 use crate::ids::{AttemptId, CaseId, ReleaseId, SubmissionId};
 use crate::outcome::Outcome;
+use crate::view::ProofView;
 
 /// One line of the list of cases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,25 +32,6 @@ pub struct CasesView {
     pub release: Option<ReleaseId>,
     /// The cases, sorted by id.
     pub cases: Vec<CaseLine>,
-}
-
-/// The proof that the oracle tells a faulty tree from a mended one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProofView {
-    /// Runs of the reference fix that passed.
-    pub reference_passed: u32,
-    /// Runs of the reference fix.
-    pub reference_runs: u32,
-    /// Runs of the faulty tree that failed, as they must.
-    pub faulty_failed: u32,
-    /// Runs of the faulty tree.
-    pub faulty_runs: u32,
-    /// Image digest `sha256:...`.
-    pub image_digest: String,
-    /// When.
-    pub verified: Timestamp,
-    /// The runtime that ran it.
-    pub runtime: String,
 }
 
 /// One piece of the default debug-context bundle.
@@ -105,6 +86,8 @@ pub struct CaseView {
     pub evidence: Vec<EvidenceView>,
     /// The newest proof.
     pub proof: Option<ProofView>,
+    /// Whether it was made of an earlier version of the case.
+    pub proof_outdated: bool,
     /// Repair outcomes per configuration.
     pub repair: Vec<CaseOutcomes>,
     /// Diagnosis outcomes per configuration.

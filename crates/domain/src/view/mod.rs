@@ -8,6 +8,7 @@ pub mod board;
 pub mod case;
 pub mod compare;
 pub mod home;
+pub mod proof;
 pub mod statistics;
 pub mod submission;
 
@@ -18,5 +19,6 @@ pub use board::*;
 pub use case::*;
 pub use compare::*;
 pub use home::*;
+pub use proof::*;
 pub use statistics::*;
 pub use submission::*;

@@ -6,7 +6,7 @@ use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::post;
-use faultboard_domain::{RevisionId, SubmissionId};
+use faultboard_domain::{CaseId, RevisionId, SubmissionId};
 use serde::Deserialize;
 
 use super::{Typed, done, refused, sender};
@@ -23,6 +23,7 @@ pub(super) fn routes() -> Router<Site> {
         .route("/admin/findings/{id}/{deed}", post(finding))
         .route("/admin/jobs/{id}/{deed}", post(job))
         .route("/admin/queue/{deed}", post(queue))
+        .route("/admin/cases/{id}/prove", post(prove))
 }
 
 #[derive(Deserialize, Default)]
@@ -150,6 +151,20 @@ async fn job(
     let back = sender(&headers, &format!("/admin/jobs/{id}"));
     Ok(match outcome {
         Ok(()) => done(&back, notice),
+        Err(e) => refused(e, &back, &[]),
+    })
+}
+
+async fn prove(
+    State(site): State<Site>,
+    Asker(actor): Asker,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Fault> {
+    let id = CaseId::parse(&id)?;
+    let back = sender(&headers, &format!("/cases/{id}"));
+    Ok(match site.portal.prove_now(&actor, &id).await {
+        Ok(()) => done(&back, "proof-asked-for"),
         Err(e) => refused(e, &back, &[]),
     })
 }
