@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use faultboard_catalog::{Catalog, Entry, digest, loader, specificity};
+use faultboard_catalog::{Catalog, Entry, Expect, digest, loader, specificity};
 use faultboard_domain::{CaseId, ReleaseId, SubsetId};
 
 fn root() -> &'static Path {
@@ -44,7 +44,36 @@ fn the_release_lists_its_cases_and_subsets() {
         .map(ToString::to_string)
         .collect();
     assert_eq!(names, ["full", "lite", "tier-1", "tier-2", "teaching"]);
-    assert_eq!(catalog.latest_release().unwrap().id, release.id);
+}
+
+#[test]
+fn the_newest_release_holds_the_cases_of_every_earlier_one() {
+    let catalog = shipped();
+    let newest = catalog.latest_release().unwrap();
+    assert_eq!(newest.id, ReleaseId::parse("2026.2").unwrap());
+    for release in catalog.releases() {
+        for case in &release.cases {
+            assert!(newest.cases.contains(case), "{case} of {}", release.id);
+        }
+    }
+    let mut sorted = newest.cases.clone();
+    sorted.sort();
+    assert_eq!(newest.cases, sorted, "one line per case, sorted");
+    let names: Vec<String> = catalog
+        .subsets(newest)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    for name in ["full", "lite", "tier-1", "tier-2", "teaching"] {
+        assert!(names.iter().any(|n| n == name), "{name}: {names:?}");
+    }
+    for entry in newest.cases.iter().filter_map(|id| catalog.case(id)) {
+        let count = |expect| {
+            let all = entry.solution.variants.iter();
+            all.filter(|v| v.expect == expect).count()
+        };
+        assert!(count(Expect::Pass) >= 1 && count(Expect::Fail) >= 2, "{}", entry.case.id);
+    }
 }
 
 #[test]
