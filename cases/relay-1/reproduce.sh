@@ -18,11 +18,11 @@ for scenario in burst cut; do
   receiver=$((port + 1)) proxy=$((port + 2)) port=$((port + 10))
   admission="--rate 100000 --burst 1000"
   [ "$scenario" = burst ] && admission="--rate 400 --burst 8"
-  subject 60 python3 -m relay receiver --listen "127.0.0.1:$receiver" \
+  subject 85 python3 -m relay receiver --listen "127.0.0.1:$receiver" \
     --journal "/tmp/subject/$scenario.journal" $admission >"$handed" 2>"$ORACLE_TMP/$scenario.receiver.log" &
-  subject 60 python3 -m relay sender --to "127.0.0.1:$proxy" --spool "/tmp/subject/$scenario.spool" \
+  subject 85 python3 -m relay sender --to "127.0.0.1:$proxy" --spool "/tmp/subject/$scenario.spool" \
     --input "$input" --stream "$scenario" >/dev/null 2>"$ORACLE_TMP/$scenario.sender.log" &
-  line="$(timeout 60 python3 -I /oracle/inject_test/judge.py "$scenario" "$input" "$handed" "$receiver" "$proxy")"
+  line="$(timeout 85 python3 -I /oracle/inject_test/judge.py "$scenario" "$input" "$handed" "$receiver" "$proxy")"
   status=$?
   tail -q -c 1000 "$ORACLE_TMP/$scenario.receiver.log" "$ORACLE_TMP/$scenario.sender.log" >&2
   case "$status" in
