@@ -37,7 +37,7 @@ CONF
   judges+=("$!")
   # The remote side listens first, else the bridge waits for its next try.
   until [ -e "$ORACLE_TMP/$version.ready" ] || ! kill -0 "${judges[i]}" 2>/dev/null; do sleep 0.05; done
-  subject 160 /work/tree/src/mosquitto -c "$wire/$version.conf" >"$ORACLE_TMP/$version.log" 2>&1 &
+  subject 160 /work/build/src/mosquitto -c "$wire/$version.conf" >"$ORACLE_TMP/$version.log" 2>&1 &
 done
 
 said="" broken=""
