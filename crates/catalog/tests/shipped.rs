@@ -72,7 +72,11 @@ fn the_newest_release_holds_the_cases_of_every_earlier_one() {
             let all = entry.solution.variants.iter();
             all.filter(|v| v.expect == expect).count()
         };
-        assert!(count(Expect::Pass) >= 1 && count(Expect::Fail) >= 2, "{}", entry.case.id);
+        assert!(
+            count(Expect::Pass) >= 1 && count(Expect::Fail) >= 2,
+            "{}",
+            entry.case.id
+        );
     }
 }
 
