@@ -330,7 +330,7 @@ pub(crate) fn runs(proof: &CaseProof) -> impl Iterator<Item = &ProofRun> {
 
 /// Times by kind of stage. Variants are not told apart: their names say too much.
 fn timings(proof: &CaseProof) -> Vec<ProofTiming> {
-    fn of<'a>(what: &str, ms: impl Iterator<Item = u64>, out: &mut Vec<ProofTiming>) {
+    fn of(what: &str, ms: impl Iterator<Item = u64>, out: &mut Vec<ProofTiming>) {
         let all: Vec<u64> = ms.collect();
         if all.is_empty() {
             return;
