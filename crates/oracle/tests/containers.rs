@@ -11,8 +11,7 @@ use common::{Bench, FIX, IMAGE, program};
 use faultboard_domain::{Condition, Outcome};
 use faultboard_oracle::ProofRequest;
 use faultboard_sandbox::{
-    Bubblewrap, BubblewrapConfig, CancellationToken, DockerConfig, DockerRuntime, ReapPolicy,
-    RunControl, Runtime,
+    Bubblewrap, BubblewrapConfig, DockerConfig, DockerRuntime, ReapPolicy, RunControl, Runtime,
 };
 
 fn announce(text: &str) {

@@ -24,6 +24,7 @@ const PROVEN: &[&str] = &[
     "raft-rs-76",         // Rust
     "mosquitto-197",      // C
     "hashicorp-raft-460", // Go
+    "ra-340",             // Erlang
 ];
 
 fn announce(text: &str) {
