@@ -14,9 +14,9 @@ for scenario in handed onway quiet; do
   folder="$ORACLE_TMP/$scenario"
   mkdir -m 0700 "$folder" && mkfifo -m 0644 "$commands" && mkfifo -m 0600 "$folder/answers" \
     || oracle_error "cannot make the pipes"
-  subject 120 python3 -I /oracle/inject_test/driver.py /work/tree "$commands" \
+  subject 450 python3 -I /oracle/inject_test/driver.py /work/tree "$commands" \
     >"$folder/answers" 2>"$folder/log" &
-  line="$(timeout 120 python3 -I /oracle/inject_test/judge.py "$scenario" "$commands" "$folder/answers" "$folder")"
+  line="$(timeout 450 python3 -I /oracle/inject_test/judge.py "$scenario" "$commands" "$folder/answers" "$folder")"
   status=$?
   tail -c 2000 "$folder/log" >&2
   case "$status" in

@@ -13,9 +13,9 @@ for scenario in failover late orderly; do
   commands="$wire/$scenario"
   answers="$ORACLE_TMP/$scenario.answers"
   mkfifo -m 0644 "$commands" && mkfifo -m 0600 "$answers" || oracle_error "cannot make the pipes"
-  subject 200 python3 -I /oracle/inject_test/driver.py /work/tree "$commands" \
+  subject 450 python3 -I /oracle/inject_test/driver.py /work/tree "$commands" \
     >"$answers" 2>"$ORACLE_TMP/$scenario.log" &
-  line="$(timeout 200 python3 -I /oracle/inject_test/judge.py "$scenario" "$commands" "$answers")"
+  line="$(timeout 450 python3 -I /oracle/inject_test/judge.py "$scenario" "$commands" "$answers")"
   status=$?
   tail -c 2000 "$ORACLE_TMP/$scenario.log" >&2
   case "$status" in

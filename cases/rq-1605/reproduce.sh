@@ -15,10 +15,10 @@ for scenario in one second partly; do
   mkdir -m 0700 "$folder" || oracle_error "no folder for the scenario"
   for role in producer worker; do
     mkfifo -m 0644 "$commands.$role" && mkfifo -m 0600 "$folder/answers.$role" || oracle_error "cannot make the pipes"
-    subject 220 python3 -I /oracle/inject_test/driver.py /work/tree "$commands.$role" \
+    subject 450 python3 -I /oracle/inject_test/driver.py /work/tree "$commands.$role" \
       >"$folder/answers.$role" 2>"$folder/log.$role" &
   done
-  line="$(timeout 220 python3 -I /oracle/inject_test/judge.py "$scenario" "$commands" "$folder/answers" "$folder")"
+  line="$(timeout 450 python3 -I /oracle/inject_test/judge.py "$scenario" "$commands" "$folder/answers" "$folder")"
   status=$?
   tail -c 2000 "$folder"/log.* >&2
   case "$status" in

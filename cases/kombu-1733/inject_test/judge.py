@@ -21,8 +21,9 @@ import secrets
 import sys
 import uuid
 
-ANSWER_WITHIN = 20.0  # seconds for one command
-TOTAL_WITHIN = 100.0  # seconds for the scenario
+START_WITHIN = 240.0  # seconds for the first answer, as a busy machine starts a process slowly
+ANSWER_WITHIN = 40.0  # seconds for each further one
+TOTAL_WITHIN = 400.0  # seconds for the scenario, far more than it needs
 HELD = 0.5  # seconds for which a reply is on the wire
 TRIES = 20  # to publish while a read is open
 MAX_LINE = 1 << 20
@@ -133,6 +134,7 @@ class Driver:
     @classmethod
     async def connect(cls, commands, answers):
         self = cls()
+        self.patience = START_WITHIN
         # Opened so that neither waits for the other side, which may never come.
         self.commands = os.open(commands, os.O_RDWR)
         pipe = os.fdopen(os.open(answers, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0)
@@ -144,13 +146,14 @@ class Driver:
     async def ask(self, **command):
         os.write(self.commands, json.dumps(command).encode() + b"\n")
         try:
-            line = await asyncio.wait_for(self.reader.readline(), ANSWER_WITHIN)
+            line = await asyncio.wait_for(self.reader.readline(), self.patience)
         except asyncio.TimeoutError:
-            raise Broken(f"no answer to {command['op']} within {ANSWER_WITHIN:.0f} s") from None
+            raise Broken(f"no answer to {command['op']} within {self.patience:.0f} s") from None
         except ValueError:
             raise Broken("an answer is not a report") from None
         if not line:
             raise Broken("the workers' process ended early")
+        self.patience = ANSWER_WITHIN
         try:
             answer = json.loads(line)
             jobs = answer.get("jobs")
@@ -278,8 +281,9 @@ async def main():
         print(f"{kind}: {e}")
         status = 1
     except asyncio.TimeoutError:
-        print(f"{kind}: no end within {TOTAL_WITHIN:.0f} s")
-        status = 1
+        # Every single answer came in time, so this says nothing about the tree.
+        print(f"judge: no end within {TOTAL_WITHIN:.0f} s", file=sys.stderr)
+        status = 2
     except (Failed, OSError, EOFError, TypeError, KeyError, ValueError) as e:
         print(f"judge: {type(e).__name__}: {e}", file=sys.stderr)
         status = 2
