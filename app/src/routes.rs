@@ -9,8 +9,8 @@ use leptos_router::{SsrMode, path};
 use crate::components::frame;
 use crate::data;
 use crate::pages::{
-    account, admin, attempt, board, case, cases, changes, docs, home, job, me, queue, review,
-    submission, submit,
+    account, admin, attempt, audit, board, case, cases, changes, docs, home, job, me, queue,
+    reevaluation, review, submission, submit, workers,
 };
 
 /// The site: its frame, and the page of the present address within it.
@@ -36,6 +36,10 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("/me") view=me::Route ssr=SsrMode::Async/>
                     <Route path=path!("/admin") view=admin::Route ssr=SsrMode::Async/>
                     <Route path=path!("/admin/queue") view=queue::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/admin/workers") view=workers::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/admin/audit") view=audit::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/admin/reevaluations") view=reevaluation::List ssr=SsrMode::Async/>
+                    <Route path=path!("/admin/reevaluations/:id") view=reevaluation::Route ssr=SsrMode::Async/>
                     <Route path=path!("/admin/jobs/:id") view=job::Route ssr=SsrMode::Async/>
                     <Route path=path!("/admin/review/:id") view=review::Route ssr=SsrMode::Async/>
                     <Route path=path!("/changes") view=changes::Route ssr=SsrMode::Async/>

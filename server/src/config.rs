@@ -194,6 +194,9 @@ pub struct Config {
         hide_short_help = true
     )]
     pub proof_days: u32,
+    /// Minutes after which work that does not move is called stuck, on the admin page and in the metrics.
+    #[arg(long, env = "FAULTBOARD_STUCK_AFTER", value_name = "MINUTES", default_value_t = 45, value_parser = clap::value_parser!(u32).range(1..=10_080), global = true, hide_short_help = true)]
+    pub stuck_after: u32,
 
     /// A folder of sample bundles that `serve` hands in once, marked as such, and publishes when they are scored.
     #[arg(
@@ -312,6 +315,7 @@ impl Config {
             rootfs_dir: self.rootfs_dir.clone(),
             min_free_bytes: self.min_free,
             proof_days: self.proof_days,
+            stuck_minutes: self.stuck_after,
             allow_sign_up: self.allow_sign_up,
             secure_cookies: self.secure_cookies,
         }

@@ -37,6 +37,23 @@ pub const IDLE_PATCH: &str = "\
 +Looked at the sender, found nothing.
 ";
 
+/// The patch with one more file that does nothing: another patch with the same
+/// effect, so that no verdict of before fits it.
+pub fn distinct(patch: &str, mark: &str) -> String {
+    format!("{patch}--- /dev/null\n+++ b/notes-{mark}.txt\n@@ -0,0 +1 @@\n+{mark}\n")
+}
+
+/// A patch that fits nowhere.
+pub const MISFIT_PATCH: &str = "\
+--- a/relay/receiver.py
++++ b/relay/receiver.py
+@@ -1,2 +1,2 @@
+-this line stands nowhere
+-nor does this one
++so this
++can't be applied
+";
+
 /// A bundle to be.
 #[derive(Debug, Clone)]
 pub struct Draft {

@@ -37,6 +37,8 @@ impl Reader {
             .cookie_store(true)
             .redirect(redirect::Policy::none())
             .timeout(std::time::Duration::from_secs(60))
+            // Sooner than the server gives an idle connection up.
+            .pool_idle_timeout(std::time::Duration::from_secs(5))
             .build()?;
         Ok(Self {
             base: base.to_owned(),

@@ -58,6 +58,11 @@ pub struct Server {
 impl Server {
     /// Starts it and waits until it answers.
     pub async fn start(options: Options) -> Result<Self> {
+        Self::start_in(options, &std::env::temp_dir()).await
+    }
+
+    /// Starts it with its data below a folder.
+    pub async fn start_in(options: Options, below: &Path) -> Result<Self> {
         let binary = machine::binary();
         ensure!(
             binary.is_file(),
@@ -72,7 +77,7 @@ impl Server {
             options,
             data: tempfile::Builder::new()
                 .prefix("faultboard-e2e-")
-                .tempdir()?,
+                .tempdir_in(below)?,
             port: free_port()?,
             log,
             child: None,
@@ -81,13 +86,13 @@ impl Server {
         Ok(server)
     }
 
-    /// Starts the binary on the data that is there.
-    pub async fn begin(&mut self) -> Result<()> {
+    /// The binary with this server's settings and its log.
+    fn binary(&self, verb: &str) -> Result<Command> {
         let root = machine::root();
         let log = File::options().append(true).open(&self.log)?;
         let mut command = Command::new(machine::binary());
         command
-            .arg("serve")
+            .arg(verb)
             .current_dir(&root)
             .env("FAULTBOARD_LISTEN", format!("127.0.0.1:{}", self.port))
             .env("FAULTBOARD_BASE_URL", self.base())
@@ -114,6 +119,22 @@ impl Server {
         for (name, value) in &self.options.settings {
             command.env(name, value);
         }
+        Ok(command)
+    }
+
+    /// Starts a process that only works, on the same data.
+    pub fn worker(&self, workers: u32) -> Result<WorkerProcess> {
+        let child = self
+            .binary("worker")?
+            .env("FAULTBOARD_WORKERS", workers.to_string())
+            .spawn()
+            .context("the worker could not be started")?;
+        Ok(WorkerProcess { child })
+    }
+
+    /// Starts the binary on the data that is there.
+    pub async fn begin(&mut self) -> Result<()> {
+        let mut command = self.binary("serve")?;
         self.child = Some(command.spawn().context("the server could not be started")?);
         let health = self.url("/healthz");
         wait_for("the server's first answer", 60, async || {
@@ -225,6 +246,42 @@ impl Server {
     }
 }
 
+/// A running `faultboard worker`; it ends with this value.
+#[derive(Debug)]
+pub struct WorkerProcess {
+    child: Child,
+}
+
+impl WorkerProcess {
+    /// Ends it at once, as a crash would.
+    pub fn kill(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Result<Option<std::process::ExitStatus>> {
+        Ok(self.child.try_wait()?)
+    }
+
+    /// Asks it to end and waits until it has drained.
+    pub async fn stop(mut self) -> Result<()> {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        kill_process(pid.context("no process id")?, Signal::TERM)?;
+        wait_for("the worker's end", 60, async || self.ended()).await?;
+        Ok(())
+    }
+}
+
+impl Drop for WorkerProcess {
+    fn drop(&mut self) {
+        // Best effort: it may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         if let Some(mut child) = self.child.take() {
@@ -279,6 +336,39 @@ pub fn containers(data: &Path) -> Vec<String> {
         })
         .map(str::to_owned)
         .collect()
+}
+
+/// Containers that mount anything below a folder, and labelled volumes and
+/// networks that name it.
+pub fn labelled(data: &Path) -> Vec<String> {
+    let mut found = containers(data);
+    for kind in ["volume", "network"] {
+        let list = Command::new("docker")
+            .args([
+                kind,
+                "ls",
+                "--quiet",
+                "--filter",
+                "label=org.faultboard.instance",
+            ])
+            .output();
+        let names = list
+            .map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
+            .unwrap_or_default();
+        let folder = data.to_string_lossy().into_owned();
+        found.extend(
+            names
+                .lines()
+                .filter(|name| {
+                    Command::new("docker")
+                        .args([kind, "inspect", name])
+                        .output()
+                        .is_ok_and(|o| String::from_utf8_lossy(&o.stdout).contains(&folder))
+                })
+                .map(|name| format!("{kind} {name}")),
+        );
+    }
+    found
 }
 
 /// A port that was free a moment ago.

@@ -1,7 +1,8 @@
-//! The workspace's own tasks: `cargo xtask setup | wasm | images | run | test | tidy`.
+//! The workspace's own tasks: `cargo xtask setup | wasm | images | run | test | chaos | tidy`.
 //! Each does its own set-up, may be repeated at any time, says what it does, and
 //! ends with a plain error when it can't. It is never part of the product.
 
+mod chaos;
 mod engine;
 mod images;
 mod rootfs;
@@ -27,6 +28,9 @@ Usage: cargo xtask COMMAND
             --no-demo      start with an empty board
   test    set up, build, and run every test; the last line counts them
             --no-lint      leave out tidy, fmt and clippy
+  chaos   kill server and workers at random moments while they score, then count everything
+            --kills N      how often   (8)
+            --seed N       which moments   (1)
   images  build the images of the cases (where no Docker engine runs: folders for bubblewrap)
             --force        build them even if nothing changed
             --rootfs       make the folders for bubblewrap even where an engine runs
@@ -85,6 +89,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
             }
         }
         "run" => run::run(&run::Options::parse(rest)?)?,
+        "chaos" => chaos::run(&chaos::Options::parse(rest)?)?,
         "test" => return test::test(rest),
         "tidy" => {
             no_more(rest)?;

@@ -29,6 +29,12 @@ pub fn sentence(key: &str) -> Option<&'static str> {
         "job-cancelled" => "The job is cancelled.",
         "queue-paused" => "Workers finish what they hold and claim nothing new.",
         "queue-resumed" => "Workers claim jobs again.",
+        "worker-draining" => "The worker finishes what it holds, claims nothing more, and ends.",
+        "worker-released" => "The worker is released and claims again within seconds.",
+        "case-released" => "The case goes on; its jobs wait for a worker.",
+        "set-begun" => "The re-evaluation has begun. Nothing goes live before it is applied.",
+        "set-applied" => "What was complete is live, and the boards show it.",
+        "set-discarded" => "The re-evaluation is discarded; what was live stays.",
         "saved" => "Saved.",
         _ => return None,
     })

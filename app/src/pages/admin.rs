@@ -1,11 +1,11 @@
 //! The admin area's first page: what needs a human comes first, then the
 //! machine room.
 
-use faultboard_domain::view::{AdminView, FailedProof, WorkerView};
+use faultboard_domain::view::{AdminView, FailedProof, ParkedCase};
 use leptos::prelude::*;
 
-use super::queue;
 use super::submission::section;
+use super::{queue, workers};
 use crate::components::frame::title;
 use crate::components::{field, findings, notice, stat, state, submissions, when};
 use crate::{data, format};
@@ -30,6 +30,9 @@ pub fn page(view: &AdminView, admin: bool) -> AnyView {
         && view.hits.is_empty()
         && view.failed_proofs.is_empty()
         && view.parked.is_empty()
+        && view.parked_cases.is_empty()
+        && view.blocked.is_empty()
+        && view.outdated.is_empty()
         && view.stuck.is_empty();
     let nothing = quiet.then(|| notice::remark("good", view! { <p>"Nothing waits for you."</p> }));
     let list = |of: &[_]| submissions::table(of, "/admin/review", true, when::when);
@@ -55,6 +58,20 @@ pub fn page(view: &AdminView, admin: bool) -> AnyView {
         .then(|| section("parked", "Parked work", queue::table(&view.parked, admin)));
     let stuck = (!view.stuck.is_empty())
         .then(|| section("stuck", "Stuck work", queue::table(&view.stuck, admin)));
+    let alarm = (!view.stuck.is_empty()).then(|| {
+        let n = format::counted(view.stuck.len() as u64, "job does", "jobs do");
+        notice::remark(
+            "bad",
+            view! { <p>{format!("Work is stuck: {n} not move. ")}<a href="#stuck">"Which"</a></p> },
+        )
+    });
+    let cases = (!view.parked_cases.is_empty()).then(|| {
+        section(
+            "parked-cases",
+            "Cases that fail on every worker",
+            parked_cases(&view.parked_cases, admin),
+        )
+    });
     let active = if view.active.is_empty() {
         notice::empty("Submissions under way stand here.", "Nothing is under way.")
     } else {
@@ -63,15 +80,19 @@ pub fn page(view: &AdminView, admin: bool) -> AnyView {
     view! {
         {title("Admin")}
         <div class="page">
-            <div class="head-row"><h1>"Admin"</h1><a class="button" href="/admin/queue">"Queue and logs"</a></div>
+            <div class="head-row"><h1>"Admin"</h1><div class="head-actions">{links(admin)}</div></div>
+            {alarm}
+            {workers::blocked(&view.blocked)}
             {disk_warning(view)}
+            {outdated(&view.outdated, admin)}
             {nothing}
             {to_review}
             {flagged}
             {hits}
             {failed_proofs}
-            {parked}
             {stuck}
+            {cases}
+            {parked}
             {section("active", "Under way", active)}
             {section("machine", "Machine room", machine(view, admin))}
         </div>
@@ -129,22 +150,62 @@ fn machine(view: &AdminView, admin: bool) -> AnyView {
         format::bytes(view.disk_free),
         format!("of {}", format::bytes(view.disk_total)),
     ));
-    let workers: Vec<AnyView> = view.workers.iter().map(worker).collect();
-    let workers = if workers.is_empty() {
-        notice::empty(
-            "Workers stand here.",
-            "None has spoken yet: start one with faultboard worker, or serve with workers.",
-        )
-    } else {
-        view! {
-            <table class="data workers">
-                <thead><tr><th scope="col">"worker"</th><th scope="col">"state"</th><th scope="col" class="fig">"holds"</th><th scope="col" class="wide">"runtime"</th><th scope="col" class="wide">"last spoke"</th></tr></thead>
-                <tbody>{workers}</tbody>
-            </table>
-        }
+    view! { {stat::stats(stats)}{pause(view.paused, admin)}{workers::table(&view.workers)} }
         .into_any()
-    };
-    view! { {stat::stats(stats)}{pause(view.paused, admin)}{workers} }.into_any()
+}
+
+fn links(admin: bool) -> AnyView {
+    view! {
+        <a class="button" href="/admin/queue">"Queue and logs"</a>
+        <a class="button" href="/admin/workers">"Workers"</a>
+        {admin.then(|| view! {
+            <a class="button" href="/admin/reevaluations">"Re-evaluations"</a>
+            <a class="button" href="/admin/audit">"Audit log"</a>
+        })}
+    }
+    .into_any()
+}
+
+/// What an older scorer scored, and the offer to score it again.
+fn outdated(of: &[(String, u32)], admin: bool) -> Option<AnyView> {
+    (!of.is_empty()).then(|| {
+        let told: Vec<String> = of
+            .iter()
+            .map(|(version, n)| format!("{} by {version}", format::counted(u64::from(*n), "submission", "submissions")))
+            .collect();
+        let offer = admin.then(|| view! { <a href="/admin/reevaluations?scope=outdated">"Score them again"</a> });
+        notice::remark(
+            "warn",
+            view! { <p>{format!("The scorer has changed since some scores were made: {}. ", told.join(", "))}{offer}</p> },
+        )
+    })
+}
+
+fn parked_cases(of: &[ParkedCase], admin: bool) -> AnyView {
+    let rows: Vec<AnyView> = of
+        .iter()
+        .map(|p| {
+            let release = admin.then(|| {
+                field::post_button(format!("/admin/parked-cases/{}/release", p.case), "Try again", "plain")
+            });
+            view! {
+                <tr>
+                    <th scope="row"><a href=format!("/cases/{}", p.case)>{p.case.to_string()}</a><p class="job-error">{p.reason.clone()}</p></th>
+                    <td class="fig num">{p.jobs.to_string()}</td>
+                    <td class="wide">{when::when(p.at)}</td>
+                    <td>{release}</td>
+                </tr>
+            }
+            .into_any()
+        })
+        .collect();
+    view! {
+        <table class="data jobs">
+            <thead><tr><th scope="col">"case"</th><th scope="col" class="fig">"jobs waiting"</th><th scope="col" class="wide">"since"</th><th scope="col"><span class="sr">"actions"</span></th></tr></thead>
+            <tbody>{rows}</tbody>
+        </table>
+    }
+    .into_any()
 }
 
 /// Whether workers claim, and for an administrator the button that turns it round.
@@ -167,27 +228,4 @@ pub fn pause(paused: bool, admin: bool) -> AnyView {
         }
         .into_any()
     }
-}
-
-fn worker(w: &WorkerView) -> AnyView {
-    let (word, why) = w
-        .state
-        .split_once([':', ' '])
-        .unwrap_or((w.state.as_str(), ""));
-    let (word, why) = (word.to_owned(), why.trim().to_owned());
-    let tone = match word.as_str() {
-        "claiming" => "good",
-        "quarantined" => "bad",
-        _ => "warn",
-    };
-    view! {
-        <tr>
-            <th scope="row"><code>{w.name.clone()}</code></th>
-            <td>{state::pill(word, tone)}" "<span class="remark">{why}</span></td>
-            <td class="fig num">{w.running.to_string()}</td>
-            <td class="wide">{w.runtime.clone()}</td>
-            <td class="wide">{when::when(w.seen)}</td>
-        </tr>
-    }
-    .into_any()
 }

@@ -5,6 +5,7 @@
 pub mod account;
 pub mod admin;
 pub mod attempt;
+pub mod audit;
 pub mod board;
 pub mod board_row;
 pub mod case;
@@ -16,12 +17,16 @@ pub mod home;
 pub mod job;
 pub mod me;
 pub mod queue;
+pub mod reevaluation;
 pub mod review;
 pub mod submission;
 pub mod submission_parts;
 pub mod submit;
 pub mod trace;
+pub mod workers;
 
+#[cfg(test)]
+mod operations_tests;
 #[cfg(test)]
 mod tests;
 

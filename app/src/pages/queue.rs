@@ -32,7 +32,7 @@ pub fn page(view: &QueueView, admin: bool) -> AnyView {
     };
     view! {
         {title("Queue")}
-        <LiveQueue/>
+        <LiveQueue page="/admin/queue".to_owned()/>
         <div class="page" id="queue">
             <p class="kicker"><a href="/admin">"Admin"</a></p>
             <h1>"Queue"</h1>

@@ -49,7 +49,7 @@ pub fn page(view: &SubmissionView, admin: bool) -> AnyView {
         section(
             "revisions",
             "Score revisions",
-            parts::revisions(&view.revisions, admin),
+            parts::revisions(&view.revisions, &view.live.attempts, admin),
         )
     });
     view! {

@@ -161,7 +161,7 @@ pub fn body(view: &SubmissionView) -> AnyView {
         section(
             "revisions",
             "Score revisions",
-            parts::revisions(&view.revisions, false),
+            parts::revisions(&view.revisions, &view.live.attempts, false),
         )
     });
     view! {

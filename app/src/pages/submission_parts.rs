@@ -2,8 +2,8 @@
 //! scores, the report of its check, its revisions.
 
 use faultboard_domain::metadata::Network;
-use faultboard_domain::view::{BoardRow, RevisionView, SubmissionView};
-use faultboard_domain::{Report, Severity, SubmissionId};
+use faultboard_domain::view::{AttemptCell, BoardRow, RevisionView, SubmissionView};
+use faultboard_domain::{AttemptId, Report, Severity, SubmissionId};
 use leptos::prelude::*;
 
 use crate::components::{field, interval, stat, state, when};
@@ -272,13 +272,27 @@ pub fn report(r: &Report, id: &SubmissionId) -> AnyView {
 
 /// The revisions, newest first, each with what it changed; with `decide`, a
 /// complete one beside the live one has the forms that apply or discard it.
-pub fn revisions(of: &[RevisionView], decide: bool) -> AnyView {
+pub fn revisions(of: &[RevisionView], attempts: &[AttemptCell], decide: bool) -> AnyView {
     let beside_live = decide && of.iter().any(|r| r.state == "live");
-    let items: Vec<AnyView> = of.iter().map(|r| revision(r, beside_live)).collect();
+    let items: Vec<AnyView> = of
+        .iter()
+        .map(|r| revision(r, attempts, beside_live))
+        .collect();
     view! { <ol class="revisions">{items}</ol> }.into_any()
 }
 
-fn revision(r: &RevisionView, decide: bool) -> AnyView {
+/// An attempt's case, condition and run, as far as they are known.
+fn attempt_words(id: &AttemptId, attempts: &[AttemptCell]) -> String {
+    attempts.iter().find(|a| a.id == *id).map_or_else(
+        || id.to_string(),
+        |a| match a.condition {
+            Some(c) => format!("{} {} {}", a.case, c.title(), a.run),
+            None => format!("{} {}", a.case, a.run),
+        },
+    )
+}
+
+fn revision(r: &RevisionView, cells: &[AttemptCell], decide: bool) -> AnyView {
     let tone = match r.state.as_str() {
         "live" => "good",
         "ready" => "ready",
@@ -293,7 +307,7 @@ fn revision(r: &RevisionView, decide: bool) -> AnyView {
             .map(|(old, new, attempts)| {
                 let links: Vec<AnyView> = attempts
                     .iter()
-                    .map(|a| view! { <a href=format!("/attempts/{a}")><code>{a.to_string()}</code></a>" " }.into_any())
+                    .map(|a| view! { <a href=format!("/attempts/{a}")>{attempt_words(a, cells)}</a>" " }.into_any())
                     .collect();
                 view! { <tr><td>{old.clone()}</td><td>{new.clone()}</td><td class="fig num">{attempts.len().to_string()}</td><td class="links">{links}</td></tr> }.into_any()
             })
@@ -330,6 +344,7 @@ fn revision(r: &RevisionView, decide: bool) -> AnyView {
                 {state::pill(r.state.clone(), tone)}
                 {when::when(r.created)}
                 <span class="remark">"scorer "<code>{r.scorer_version.clone()}</code></span>
+                {decide.then(|| r.reevaluation.clone().map(|e| view! { <a href=format!("/admin/reevaluations/{e}")>"its re-evaluation"</a> }))}
             </div>
             <p>{r.reason.clone()}" "<span class="remark">{difference}</span></p>
             {matrix}

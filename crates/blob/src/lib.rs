@@ -24,6 +24,11 @@ pub enum BlobError {
     /// The store refused or could not be reached.
     #[error("object store: {0}")]
     Store(object_store::Error),
+    /// The folder of blobs is not where it was: moved away, or its disk is not mounted.
+    #[error(
+        "the folder of blobs {0} is gone, or not the one that was used before (it holds no file `{MARK}`)"
+    )]
+    Away(PathBuf),
     /// A local file could not be read or written.
     #[error("file: {0}")]
     File(#[from] std::io::Error),
@@ -71,6 +76,10 @@ impl Drop for LocalFile {
     }
 }
 
+/// Tells the folder that blobs were put into from an empty one in its place, such
+/// as the mount point of a disk that is not there.
+const MARK: &str = ".faultboard-blobs";
+
 /// Where a blob lies below the store's root.
 fn key(digest: &Digest) -> String {
     let d = digest.as_str();
@@ -82,6 +91,10 @@ impl Blobs {
     pub fn local(folder: &Path) -> Result<Self> {
         std::fs::create_dir_all(folder)?;
         let folder = folder.canonicalize()?;
+        let mark = folder.join(MARK);
+        if !mark.exists() {
+            std::fs::write(&mark, "Blobs of Faultboard, each named by its SHA-256.\n")?;
+        }
         let store = LocalFileSystem::new_with_prefix(&folder)
             .map_err(BlobError::Store)?
             .with_fsync(true);
@@ -107,6 +120,16 @@ impl Blobs {
         }
     }
 
+    /// Whether the local folder, if there is one, is still the one that was opened.
+    async fn at_home(&self) -> Result<()> {
+        match &self.local {
+            Some(folder) if tokio::fs::metadata(folder.join(MARK)).await.is_err() => {
+                Err(BlobError::Away(folder.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// A blob's size in bytes.
     pub async fn size(&self, digest: &Digest) -> Result<u64> {
         Ok(self
@@ -129,6 +152,7 @@ impl Blobs {
     /// Keeps small bytes; their digest.
     pub async fn put(&self, bytes: Bytes) -> Result<Digest> {
         let digest = Digest::of(&bytes);
+        self.at_home().await?;
         if !self.has(&digest).await? {
             self.store
                 .put(&Self::path(&digest), bytes.into())
@@ -141,6 +165,7 @@ impl Blobs {
     /// Takes a file in under its digest, which the caller has computed while it
     /// wrote the file; the file is gone afterwards. Does nothing twice.
     pub async fn import_file(&self, file: &Path, digest: &Digest) -> Result<()> {
+        self.at_home().await?;
         if self.has(digest).await? {
             tokio::fs::remove_file(file).await?;
             return Ok(());
@@ -264,6 +289,7 @@ impl Blobs {
 
     /// Whether the store answers.
     pub async fn ready(&self) -> Result<()> {
+        self.at_home().await?;
         match self
             .store
             .head(&object_store::path::Path::from("ready"))
@@ -315,6 +341,24 @@ impl std::io::Write for HashingFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_folder_that_was_moved_away_is_missed_and_not_begun_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, away) = (folder.path().join("blobs"), folder.path().join("away"));
+        let blobs = Blobs::local(&home).unwrap();
+        let digest = blobs.put(Bytes::from_static(b"kept")).await.unwrap();
+        std::fs::rename(&home, &away).unwrap();
+        std::fs::create_dir(&home).unwrap();
+        assert!(matches!(blobs.ready().await, Err(BlobError::Away(_))));
+        let late = blobs.put(Bytes::from_static(b"late")).await;
+        assert!(matches!(late, Err(BlobError::Away(_))));
+        assert!(std::fs::read_dir(&home).unwrap().next().is_none());
+        std::fs::remove_dir(&home).unwrap();
+        std::fs::rename(&away, &home).unwrap();
+        blobs.ready().await.unwrap();
+        assert_eq!(blobs.get(&digest, 10).await.unwrap(), "kept");
+    }
 
     async fn round_trip(blobs: &Blobs, scratch: &Path) {
         let digest = blobs.put(Bytes::from_static(b"hello world")).await.unwrap();

@@ -123,6 +123,10 @@ text_id!(
     RevisionId, "revision id", "`r` followed by 8 to 32 lower-case letters and digits", |t| token("r", t)
 );
 text_id!(
+    /// A re-evaluation of a set of submissions, `e` and random characters.
+    ReevaluationId, "re-evaluation id", "`e` followed by 8 to 32 lower-case letters and digits", |t| token("e", t)
+);
+text_id!(
     /// A person's account, `u` and random characters.
     UserId, "user id", "`u` followed by 8 to 32 lower-case letters and digits", |t| token("u", t)
 );

@@ -7,9 +7,13 @@
 //! so a result is written once however often the work was begun.
 
 mod backoff;
+mod life;
+mod permit;
 mod worker;
 
 pub use backoff::Backoff;
+pub use life::Life;
+pub use permit::{Obstacle, Permit};
 pub use worker::{Gate, LogLine, Worker, WorkerEvents};
 
 use std::pin::Pin;
@@ -34,6 +38,11 @@ pub struct Policy {
     pub quarantine_after: usize,
     /// After how long it tries again.
     pub quarantine_ms: i64,
+    /// How many failed tries of a job are given back because the platform was
+    /// out of order when they failed.
+    pub spared_most: u32,
+    /// A case that failed so often, and on every worker, is parked.
+    pub park_case_after: u32,
 }
 
 impl Default for Policy {
@@ -45,6 +54,8 @@ impl Default for Policy {
             backoff: Backoff::default(),
             quarantine_after: 3,
             quarantine_ms: 600_000,
+            spared_most: 20,
+            park_case_after: 3,
         }
     }
 }

@@ -1,20 +1,23 @@
 //! One worker: claims, runs a handler, keeps the lease alive, writes the log,
-//! and ends failed tries by the policy.
+//! and ends failed tries by the policy. It hears what an administrator wishes of
+//! it whenever it says that it lives.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use faultboard_domain::job::JobState;
 use faultboard_domain::view::WorkerView;
 use faultboard_domain::{CaseId, Clock, JobId, SubmissionId};
 use faultboard_store::jobs::{self, Claimed, Heartbeat};
+use faultboard_store::workers::{self, Wish};
 use faultboard_store::{Store, StoreError};
 use rand::RngExt as _;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::{BoxFuture, Handler, JobContext, JobFailure, Policy};
+use crate::{BoxFuture, Handler, JobContext, JobFailure, Permit, Policy};
 
 /// A piece of a job's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,9 +31,33 @@ pub trait WorkerEvents: Send + Sync {
     fn job_log(&self, id: JobId, chunk: &str);
 }
 
-/// Whether work that needs containers may be claimed just now; the text says
-/// why not.
-pub type Gate = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
+/// What may be claimed just now. Asked with true it must look anew, however
+/// short ago it looked.
+pub type Gate = Arc<dyn Fn(bool) -> BoxFuture<'static, Permit> + Send + Sync>;
+
+/// How long a worker may be silent and still count as alive.
+const ALIVE_MS: i64 = 60_000;
+
+/// What an administrator wished while a job was at work.
+#[derive(Debug, Default)]
+struct Wishes {
+    drain: AtomicBool,
+    release: AtomicBool,
+}
+
+impl Wishes {
+    fn hear(&self, wish: Option<Wish>) {
+        match wish {
+            Some(Wish::Drain) => self.drain.store(true, Ordering::Relaxed),
+            Some(Wish::Release) => self.release.store(true, Ordering::Relaxed),
+            None => {}
+        }
+    }
+
+    fn drain(&self) -> bool {
+        self.drain.load(Ordering::Relaxed)
+    }
+}
 
 /// A worker.
 pub struct Worker {
@@ -46,6 +73,8 @@ pub struct Worker {
     pub gate: Gate,
     /// Its name, unique among those alive.
     pub name: String,
+    /// The machine that it runs on, for the admin page.
+    pub node: String,
     /// The runtime that it uses, for the admin page.
     pub runtime: String,
     /// Times.
@@ -55,36 +84,48 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Works until `shutdown` becomes true, and then ends the job in hand first.
+    /// Works until `shutdown` becomes true, or an administrator wishes it to
+    /// drain, and then ends the job in hand first.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let mut failed_cases: BTreeSet<CaseId> = BTreeSet::new();
         let mut last_seen: Option<i64> = None;
         let mut quarantined_at: Option<i64> = None;
-        while !*shutdown.borrow() {
-            if quarantined_at.is_some_and(|at| self.clock.now().0 - at >= self.policy.quarantine_ms)
-            {
+        let wishes = Wishes::default();
+        while !*shutdown.borrow() && !wishes.drain() {
+            let over = quarantined_at
+                .is_some_and(|at| self.clock.now().0 - at >= self.policy.quarantine_ms);
+            if wishes.release.swap(false, Ordering::Relaxed) || over {
                 quarantined_at = None;
                 failed_cases.clear();
             }
-            let gate = if quarantined_at.is_some() {
-                Err(format!(
-                    "runs no containers after infrastructure failures of {} cases in a row",
-                    failed_cases.len()
-                ))
-            } else {
-                (self.gate)().await
+            let permit = (self.gate)(false).await;
+            let (state, why) = match (quarantined_at, permit.obstacle()) {
+                (Some(_), _) => (
+                    "quarantined",
+                    format!(
+                        "runs no containers after infrastructure failures of {} cases in a row: {}",
+                        failed_cases.len(),
+                        list(&failed_cases)
+                    ),
+                ),
+                (None, Some(obstacle)) => ("waiting", obstacle.to_string()),
+                (None, None) => ("claiming", String::new()),
             };
-            let state = gate
-                .as_ref()
-                .err()
-                .map_or_else(|| "claiming".to_owned(), Clone::clone);
             let now = self.clock.now();
             let beat_ms = i64::try_from(self.policy.heartbeat_ms).unwrap_or(i64::MAX);
             if last_seen.is_none_or(|seen| now.0 - seen >= beat_ms) {
                 last_seen = Some(now.0);
-                self.seen(&state, 0).await;
+                wishes.hear(self.seen(state, &why, 0).await);
+                if wishes.drain() {
+                    break;
+                }
             }
-            let claimed = self.claim(gate.is_ok()).await;
+            let claimed = if permit.anything() {
+                self.claim(permit.containers() && quarantined_at.is_none())
+                    .await
+            } else {
+                None
+            };
             let Some(job) = claimed else {
                 let pause = tokio::time::sleep(Duration::from_millis(self.policy.poll_ms));
                 tokio::select! {
@@ -94,22 +135,24 @@ impl Worker {
                 }
                 continue;
             };
-            self.seen(&state, 1).await;
-            match self.work(&job).await {
-                Err(JobFailure::Infrastructure {
-                    case: Some(case), ..
-                }) => {
+            wishes.hear(self.seen("working", &why, 1).await);
+            match self.work(&job, &wishes).await {
+                Ended::CaseFailed(case) => {
                     failed_cases.insert(case);
                     if failed_cases.len() >= self.policy.quarantine_after {
                         quarantined_at = Some(self.clock.now().0);
                     }
                 }
-                Err(_) => {}
-                Ok(()) => failed_cases.clear(),
+                Ended::Well => {
+                    if job.attempt.is_some() {
+                        failed_cases.clear();
+                    }
+                }
+                Ended::Otherwise => {}
             }
             last_seen = None;
         }
-        self.seen("stopped", 0).await;
+        self.seen("stopped", "", 0).await;
     }
 
     async fn claim(&self, containers: bool) -> Option<Claimed> {
@@ -143,11 +186,11 @@ impl Worker {
     }
 
     /// Runs one job to its end, whatever that is.
-    async fn work(&self, job: &Claimed) -> Result<(), JobFailure> {
+    async fn work(&self, job: &Claimed, wishes: &Wishes) -> Ended {
         let cancel = CancellationToken::new();
         let (log_tx, log_rx) = mpsc::unbounded_channel();
         let writer = self.write_log(job.id, log_rx);
-        let beat = self.keep_alive(job, &cancel);
+        let beat = self.keep_alive(job, &cancel, wishes);
         let run = async {
             let context = JobContext {
                 cancel: cancel.clone(),
@@ -163,15 +206,35 @@ impl Worker {
             }
         };
         let (result, ()) = tokio::join!(work, writer);
-        if let Err(failure) = &result {
-            self.fail(job, failure).await;
-        }
+        let ended = match result {
+            Ok(()) => {
+                self.case_worked(job).await;
+                Ended::Well
+            }
+            Err(failure) => self.fail(job, &failure).await,
+        };
         self.events.job_changed(job.id, job.submission.as_ref());
-        result
+        ended
+    }
+
+    /// Forgets what was held against the job's case, if anything was.
+    async fn case_worked(&self, job: &Claimed) {
+        let Some(attempt) = &job.attempt else { return };
+        let forget = async {
+            if !workers::is_suspected(&mut *self.store.reader().await?, attempt).await? {
+                return Ok(());
+            }
+            let mut tx = self.store.begin().await?;
+            workers::case_worked(&mut tx, attempt).await?;
+            tx.commit().await
+        };
+        if let Err(e) = forget.await {
+            tracing::warn!(job = %job.id, error = %e, "a case that works again is still suspected");
+        }
     }
 
     /// Prolongs the lease until it is lost; passes a wish to cancel on.
-    async fn keep_alive(&self, job: &Claimed, cancel: &CancellationToken) {
+    async fn keep_alive(&self, job: &Claimed, cancel: &CancellationToken, wishes: &Wishes) {
         loop {
             tokio::time::sleep(Duration::from_millis(self.policy.heartbeat_ms)).await;
             let beat = async {
@@ -201,7 +264,7 @@ impl Worker {
                 // The lease outlives a few missed beats.
                 Err(e) => tracing::warn!(job = %job.id, error = %e, "heartbeat failed"),
             }
-            self.seen("claiming", 1).await;
+            wishes.hear(self.seen("working", "", 1).await);
         }
     }
 
@@ -226,11 +289,22 @@ impl Worker {
         }
     }
 
-    /// Ends a failed try: again later, parked, or cancelled.
-    async fn fail(&self, job: &Claimed, failure: &JobFailure) {
+    /// Ends a failed try: again later, parked, or cancelled. A try that failed
+    /// while the platform is out of order is given back, so that an outage,
+    /// however long, uses up nobody's tries.
+    async fn fail(&self, job: &Claimed, failure: &JobFailure) -> Ended {
+        if *failure == JobFailure::LeaseLost {
+            return Ended::Otherwise;
+        }
+        if matches!(failure, JobFailure::Infrastructure { .. })
+            && let Some(obstacle) = (self.gate)(true).await.obstacle()
+            && self.spare(job, &format!("{failure} ({obstacle})")).await
+        {
+            return Ended::Otherwise;
+        }
         let now = self.clock.now();
         let (state, run_after) = match failure {
-            JobFailure::LeaseLost => return,
+            JobFailure::LeaseLost => return Ended::Otherwise,
             JobFailure::Cancelled => (JobState::Cancelled, None),
             JobFailure::Permanent(_) => (JobState::Parked, None),
             JobFailure::Infrastructure { .. } if job.tries >= job.max_tries => {
@@ -242,6 +316,10 @@ impl Worker {
             }
         };
         tracing::warn!(job = %job.id, kind = %job.kind, tries = job.tries, next = %state, error = %failure, "a try failed");
+        let case = match failure {
+            JobFailure::Infrastructure { case, .. } => case.clone(),
+            _ => None,
+        };
         let ended = async {
             let mut tx = self.store.begin().await?;
             jobs::end(
@@ -254,29 +332,107 @@ impl Worker {
                 now,
             )
             .await?;
-            tx.commit().await
+            let parked = match &case {
+                Some(case) => {
+                    workers::case_failed(
+                        &mut tx,
+                        case,
+                        &self.name,
+                        &failure.to_string(),
+                        (self.policy.park_case_after, now.plus_ms(-ALIVE_MS)),
+                        now,
+                    )
+                    .await?
+                }
+                None => false,
+            };
+            tx.commit().await?;
+            Ok::<_, StoreError>(parked)
         };
-        // If even this fails the lease runs out, and the sweeper does the same.
-        if let Err(e) = ended.await {
-            tracing::error!(job = %job.id, error = %e, "a failed try could not be recorded");
+        match ended.await {
+            Ok(true) => {
+                tracing::error!(case = ?case, "the case fails on every worker: nothing more of it is claimed until an operator lets it go on");
+            }
+            Ok(false) => {}
+            // If even this fails the lease runs out, and the sweeper does the same.
+            Err(e) => {
+                tracing::error!(job = %job.id, error = %e, "a failed try could not be recorded");
+            }
+        }
+        case.map_or(Ended::Otherwise, Ended::CaseFailed)
+    }
+
+    /// Gives a failed try back; false if it counts after all.
+    async fn spare(&self, job: &Claimed, error: &str) -> bool {
+        let now = self.clock.now();
+        let wait = self.policy.backoff.wait_ms(1, rand::rng().random());
+        let spared = async {
+            let mut tx = self.store.begin().await?;
+            let spared = jobs::spare(
+                &mut tx,
+                job.id,
+                &job.token,
+                error,
+                now.plus_ms(wait),
+                self.policy.spared_most,
+            )
+            .await?;
+            tx.commit().await?;
+            Ok::<_, StoreError>(spared)
+        };
+        match spared.await {
+            Ok(spared) => {
+                if spared {
+                    tracing::warn!(job = %job.id, kind = %job.kind, error, "a try failed with the platform out of order; it does not count");
+                }
+                spared
+            }
+            Err(e) => {
+                tracing::error!(job = %job.id, error = %e, "a failed try could not be given back");
+                false
+            }
         }
     }
 
-    async fn seen(&self, state: &str, running: u32) {
+    /// Says that the worker lives; what is wished of it.
+    async fn seen(&self, state: &str, why: &str, running: u32) -> Option<Wish> {
         let view = WorkerView {
             name: self.name.clone(),
+            node: self.node.clone(),
             runtime: self.runtime.clone(),
             seen: self.clock.now(),
             state: state.to_owned(),
+            why: why.to_owned(),
             running,
+            wish: None,
         };
         let written = async {
             let mut tx = self.store.begin().await?;
-            jobs::worker_seen(&mut tx, &view).await?;
-            tx.commit().await
+            let wish = workers::seen(&mut tx, &view).await?;
+            tx.commit().await?;
+            Ok::<_, StoreError>(wish)
         };
-        if let Err(e) = written.await {
+        written.await.unwrap_or_else(|e| {
             tracing::warn!(worker = %self.name, error = %e, "the worker could not say that it lives");
-        }
+            None
+        })
     }
+}
+
+/// How a job in hand ended, as far as the worker's own health goes.
+enum Ended {
+    /// Well.
+    Well,
+    /// The platform failed on this case, and nothing else is known to be wrong.
+    CaseFailed(CaseId),
+    /// In a way that says nothing about the worker.
+    Otherwise,
+}
+
+fn list(cases: &BTreeSet<CaseId>) -> String {
+    cases
+        .iter()
+        .map(CaseId::as_str)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

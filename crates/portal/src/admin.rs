@@ -1,14 +1,13 @@
 //! The admin area: what needs a human first, then the machine room, and the few
 //! deeds there (retry, cancel, pause). It never touches a submission's state.
 
+use faultboard_domain::Timestamp;
 use faultboard_domain::view::{AdminView, JobDetail, QueueView};
 use faultboard_domain::{Actor, JobId, SubmissionState};
-use faultboard_store::{attempts, flag, jobs, set_flag, submissions};
+use faultboard_store::{attempts, flag, jobs, reevaluations, set_flag, submissions, workers};
 
 use crate::{Change, Portal, PortalError, Result, admin, maintainer};
 
-/// A job that has waited or run for this long is shown as stuck.
-const STUCK_MS: i64 = 45 * 60_000;
 const LOG_MOST: usize = 256 * 1024;
 
 impl Portal {
@@ -23,22 +22,31 @@ impl Portal {
         to_review.extend(submissions::in_state(&mut c, SubmissionState::Scored).await?);
         let mut active = submissions::recent(&mut c, 200).await?;
         active.retain(|s| !s.state.is_settled());
-        let mut workers = jobs::workers(&mut c, now.plus_ms(-86_400_000)).await?;
-        workers.retain(|w| w.state != "stopped");
+        let mut alive = workers::since(&mut c, now.plus_ms(-86_400_000)).await?;
+        alive.retain(|w| w.state != "stopped");
         Ok(AdminView {
             to_review,
             flagged: submissions::in_state(&mut c, SubmissionState::Flagged).await?,
             hits: attempts::open_findings(&mut c).await?,
             failed_proofs: self.failed_proofs().await?,
             parked: jobs::parked(&mut c).await?,
-            stuck: jobs::stuck(&mut c, now.plus_ms(-STUCK_MS)).await?,
-            workers,
+            stuck: jobs::stuck(&mut c, self.stuck_before()).await?,
+            parked_cases: workers::parked_cases(&mut c).await?,
+            blocked: self.blocked(&mut c).await?,
+            outdated: reevaluations::outdated(&mut c, &crate::finish::scorer_versions()).await?,
+            workers: alive,
             paused: flag(&mut c, "paused").await?.as_deref() == Some("true"),
             counts: jobs::counts(&mut c).await?,
             disk_free,
             disk_total,
             active,
         })
+    }
+
+    /// What has not moved since before then is stuck.
+    fn stuck_before(&self) -> Timestamp {
+        self.now()
+            .plus_ms(-60_000 * i64::from(self.settings.stuck_minutes))
     }
 
     /// The queue.
@@ -81,13 +89,21 @@ impl Portal {
         for (state, n) in jobs::counts(&mut c).await? {
             let _ = writeln!(out, "faultboard_jobs{{state=\"{state}\"}} {n}");
         }
-        let stuck = jobs::stuck(&mut c, now.plus_ms(-STUCK_MS)).await?.len();
         let failed_proofs = self.failed_proofs().await?.len();
-        let workers = jobs::workers(&mut c, now.plus_ms(-60_000)).await?.len();
+        let stuck = jobs::stuck(&mut c, self.stuck_before()).await?.len();
+        let mut alive = workers::since(&mut c, now.plus_ms(-60_000)).await?;
+        alive.retain(|w| w.state != "stopped");
+        let parked_cases = workers::parked_cases(&mut c).await?.len();
+        let due = jobs::due(&mut c, now).await?;
+        out.push_str("# HELP faultboard_work_blocked What keeps waiting work from being done, by kind; absent: nothing.\n# TYPE faultboard_work_blocked gauge\n");
+        for (kind, _) in self.blocked(&mut c).await? {
+            // The kinds are words of ours, without quotes.
+            let _ = writeln!(out, "faultboard_work_blocked{{kind=\"{kind}\"}} 1");
+        }
         for (name, help, value) in [
             (
                 "faultboard_stuck_jobs",
-                "Jobs that have waited or run for more than 45 minutes.",
+                "Jobs that run, or wait in a queue that does not move, for longer than the setting `stuck-after`.",
                 stuck as u64,
             ),
             (
@@ -96,9 +112,29 @@ impl Portal {
                 failed_proofs as u64,
             ),
             (
+                "faultboard_due_jobs",
+                "Jobs that could be begun now.",
+                u64::from(due),
+            ),
+            (
+                "faultboard_parked_cases",
+                "Cases that failed on every worker and wait for an operator.",
+                parked_cases as u64,
+            ),
+            (
+                "faultboard_database_wait_seconds",
+                "How long the longest-waiting writer has waited for the database.",
+                self.store.longest_wait().as_secs(),
+            ),
+            (
                 "faultboard_workers",
                 "Workers that spoke in the last minute.",
-                workers as u64,
+                alive.len() as u64,
+            ),
+            (
+                "faultboard_workers_quarantined",
+                "Workers that took themselves out after failures of several cases in a row.",
+                alive.iter().filter(|w| w.state == "quarantined").count() as u64,
             ),
             (
                 "faultboard_disk_free_bytes",
@@ -133,7 +169,8 @@ impl Portal {
                 "Only parked and cancelled jobs can be tried again.".to_owned(),
             ));
         }
-        tx.commit().await?;
+        self.audited(tx, actor, "job-retried", &id.to_string(), "")
+            .await?;
         self.wake();
         self.tell(Change::Job(id));
         self.tell(Change::Queue);
@@ -149,7 +186,8 @@ impl Portal {
                 "This job is over already.".to_owned(),
             ));
         }
-        tx.commit().await?;
+        self.audited(tx, actor, "job-cancelled", &id.to_string(), "")
+            .await?;
         self.tell(Change::Job(id));
         self.tell(Change::Queue);
         Ok(())
@@ -160,7 +198,12 @@ impl Portal {
         admin(actor)?;
         let mut tx = self.store.begin().await?;
         set_flag(&mut tx, "paused", if paused { "true" } else { "false" }).await?;
-        tx.commit().await?;
+        let deed = if paused {
+            "claiming-paused"
+        } else {
+            "claiming-resumed"
+        };
+        self.audited(tx, actor, deed, "queue", "").await?;
         self.wake();
         self.tell(Change::Queue);
         Ok(())

@@ -1,5 +1,5 @@
 //! What people do to submissions: withdraw, review, publish, reject, decide a
-//! leak hit, re-evaluate, apply or discard a revision. Each deed is one
+//! leak hit. Each deed is one
 //! transaction with its event; each is refused in plain words where the state
 //! does not allow it.
 
@@ -7,11 +7,12 @@ use faultboard_domain::finding::Disposition;
 use faultboard_domain::job::{JobKind, Priority};
 use faultboard_domain::{Actor, RevisionId, SubmissionId, SubmissionState};
 use faultboard_store::jobs::NewJob;
-use faultboard_store::revisions::{self, Part, RevisionState};
+use faultboard_store::revisions::{self, RevisionState};
 use faultboard_store::submissions::{self, Submission};
 use faultboard_store::{Tx, attempts, jobs};
 
-use crate::{Change, Portal, PortalError, Result, admin, maintainer};
+use crate::begin::FIRST_SCORING;
+use crate::{Change, Portal, PortalError, Result, maintainer};
 
 const NOTE_MOST: usize = 4000;
 
@@ -25,12 +26,19 @@ fn note(text: &str) -> Result<String> {
     Ok(text.to_owned())
 }
 
-fn reason(text: &str, why: &str) -> Result<String> {
+pub(crate) fn reason(text: &str, why: &str) -> Result<String> {
     let text = note(text)?;
     if text.is_empty() {
         return Err(PortalError::Invalid(format!("Give a reason: {why}.")));
     }
     Ok(text)
+}
+
+/// The configuration's name, or the file's until the metadata is read.
+pub(crate) fn title(s: &Submission) -> String {
+    s.metadata
+        .as_ref()
+        .map_or_else(|| s.file_name.clone(), |m| m.configuration())
 }
 
 fn wrong_state(s: &Submission, wanted: &str) -> PortalError {
@@ -45,7 +53,7 @@ impl Portal {
         submissions::get(tx, id).await?.ok_or(PortalError::NotFound)
     }
 
-    async fn done(&self, tx: Tx, id: &SubmissionId) -> Result<()> {
+    pub(crate) async fn done(&self, tx: Tx, id: &SubmissionId) -> Result<()> {
         tx.commit().await?;
         self.wake();
         self.tell(Change::Submission(id.clone()));
@@ -107,8 +115,8 @@ impl Portal {
         self.done(tx, id).await
     }
 
-    /// Publishes a reviewed (or scored) submission: its newest complete revision
-    /// goes live, and an earlier submission of the same configuration is superseded.
+    /// Publishes a reviewed (or scored) submission: its live revision goes on the
+    /// boards, and an earlier submission of the same configuration is superseded.
     pub async fn publish(&self, actor: &Actor, id: &SubmissionId, text: &str) -> Result<()> {
         maintainer(actor)?;
         let text = note(text)?;
@@ -144,7 +152,9 @@ impl Portal {
         let revision = revisions::of_submission(&mut tx, id)
             .await?
             .into_iter()
-            .find(|r| matches!(r.state, RevisionState::Ready | RevisionState::Live))
+            .filter(|r| matches!(r.state, RevisionState::Ready | RevisionState::Live))
+            // One beside the live one has yet to be applied or discarded.
+            .min_by_key(|r| r.state != RevisionState::Live)
             .ok_or_else(|| {
                 PortalError::Conflict(
                     "No score revision of this submission is complete.".to_owned(),
@@ -161,10 +171,7 @@ impl Portal {
         )
         .await?;
         self.go_live(&mut tx, &s, &revision.id).await?;
-        let title = s
-            .metadata
-            .as_ref()
-            .map_or_else(|| s.file_name.clone(), |m| m.configuration());
+        let title = title(&s);
         if let Some(m) = &s.metadata {
             for old in submissions::published_of(&mut tx, &m.configuration_key(), id).await? {
                 let why = format!("replaced by submission {id}");
@@ -200,7 +207,12 @@ impl Portal {
     }
 
     /// Makes a complete revision the live one, inside the caller's transaction.
-    async fn go_live(&self, tx: &mut Tx, s: &Submission, revision: &RevisionId) -> Result<()> {
+    pub(crate) async fn go_live(
+        &self,
+        tx: &mut Tx,
+        s: &Submission,
+        revision: &RevisionId,
+    ) -> Result<()> {
         if let Some(old) = &s.live_revision
             && old != revision
         {
@@ -282,11 +294,14 @@ impl Portal {
         let s = self.in_tx(&mut tx, &owner).await?;
         if !matches!(
             s.state,
-            SubmissionState::Flagged | SubmissionState::Scored | SubmissionState::InReview
+            SubmissionState::Flagged
+                | SubmissionState::Scored
+                | SubmissionState::InReview
+                | SubmissionState::Published
         ) {
             return Err(wrong_state(
                 &s,
-                "hits of flagged, scored or reviewed submissions",
+                "hits of flagged, scored, reviewed or published submissions",
             ));
         }
         let now = self.now();
@@ -337,132 +352,8 @@ impl Portal {
             self.now(),
         )
         .await?;
-        self.begin_revision(&mut tx, &s, "first scoring", false, actor)
+        self.begin_revision(&mut tx, &s, &FIRST_SCORING, actor)
             .await?;
         self.done(tx, id).await
-    }
-
-    /// Scores a submission anew beside its live revision. With `fresh`, cached
-    /// verdicts are not reused.
-    pub async fn reevaluate(
-        &self,
-        actor: &Actor,
-        id: &SubmissionId,
-        why: &str,
-        fresh: bool,
-    ) -> Result<RevisionId> {
-        admin(actor)?;
-        let why = reason(why, "it stands with the revision on the public page")?;
-        let mut tx = self.store.begin().await?;
-        let s = self.in_tx(&mut tx, id).await?;
-        if !matches!(
-            s.state,
-            SubmissionState::Scored | SubmissionState::InReview | SubmissionState::Published
-        ) {
-            return Err(wrong_state(&s, "scored, reviewed or published ones"));
-        }
-        if revisions::of_submission(&mut tx, id)
-            .await?
-            .iter()
-            .any(|r| r.state == RevisionState::Building)
-        {
-            return Err(PortalError::Conflict(
-                "A revision of this submission is being built already.".to_owned(),
-            ));
-        }
-        let revision = self.begin_revision(&mut tx, &s, &why, fresh, actor).await?;
-        submissions::event(
-            &mut tx,
-            id,
-            actor,
-            None,
-            &format!("re-evaluation begun: {why}"),
-            self.now(),
-        )
-        .await?;
-        self.done(tx, id).await?;
-        Ok(revision)
-    }
-
-    /// Makes a complete revision the live one.
-    pub async fn apply_revision(&self, actor: &Actor, id: &RevisionId) -> Result<SubmissionId> {
-        admin(actor)?;
-        let mut tx = self.store.begin().await?;
-        let r = revisions::get(&mut tx, id)
-            .await?
-            .ok_or(PortalError::NotFound)?;
-        let s = self.in_tx(&mut tx, &r.submission).await?;
-        if r.state != RevisionState::Ready || s.live_revision.is_none() {
-            return Err(PortalError::Conflict(format!(
-                "Revision {} is `{}`: only a complete one beside a live one can be applied.",
-                r.number,
-                r.state.as_str()
-            )));
-        }
-        let now = self.now();
-        self.go_live(&mut tx, &s, id).await?;
-        submissions::event(
-            &mut tx,
-            &s.id,
-            actor,
-            None,
-            &format!("revision {} applied: {}", r.number, r.reason),
-            now,
-        )
-        .await?;
-        let changed: Option<crate::finish::RevisionChanges> =
-            revisions::part(&mut tx, id, Part::Changes).await?;
-        let verdicts = changed.map_or(0, |c| c.changes.iter().map(|c| c.2.len()).sum::<usize>());
-        let title = s
-            .metadata
-            .as_ref()
-            .map_or_else(|| s.file_name.clone(), |m| m.configuration());
-        submissions::add_change(
-            &mut tx,
-            &format!(
-                "{title} was re-evaluated ({}); {verdicts} verdict(s) changed.",
-                r.reason
-            ),
-            &format!("/submissions/{}", s.id),
-            now,
-        )
-        .await?;
-        self.enqueue_rebuild(&mut tx).await?;
-        self.done(tx, &r.submission).await?;
-        Ok(r.submission)
-    }
-
-    /// Drops a revision that is being built or complete, beside the live one.
-    pub async fn discard_revision(&self, actor: &Actor, id: &RevisionId) -> Result<SubmissionId> {
-        admin(actor)?;
-        let mut tx = self.store.begin().await?;
-        let r = revisions::get(&mut tx, id)
-            .await?
-            .ok_or(PortalError::NotFound)?;
-        let s = self.in_tx(&mut tx, &r.submission).await?;
-        let droppable = matches!(r.state, RevisionState::Building | RevisionState::Ready);
-        if !droppable || s.live_revision.is_none() {
-            return Err(PortalError::Conflict(format!(
-                "Revision {} is `{}`: only one beside a live one can be discarded.",
-                r.number,
-                r.state.as_str()
-            )));
-        }
-        let now = self.now();
-        revisions::transition(&mut tx, id, r.state, RevisionState::Discarded).await?;
-        if r.state == RevisionState::Building {
-            jobs::cancel_of(&mut tx, &r.submission, now).await?;
-        }
-        submissions::event(
-            &mut tx,
-            &s.id,
-            actor,
-            None,
-            &format!("revision {} discarded", r.number),
-            now,
-        )
-        .await?;
-        self.done(tx, &r.submission).await?;
-        Ok(r.submission)
     }
 }

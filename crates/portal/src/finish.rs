@@ -4,11 +4,12 @@
 
 use std::collections::BTreeMap;
 
+use faultboard_domain::finding::GuardSeverity;
 use faultboard_domain::job::{JobKind, Priority};
 use faultboard_domain::score::DiagnosisScores;
 use faultboard_domain::view::BoardRow;
 use faultboard_domain::{
-    Actor, AttemptId, Condition, Diagnosis, Outcome, RevisionId, SubmissionState, Track,
+    Actor, AttemptId, Condition, Diagnosis, Finding, Outcome, RevisionId, SubmissionState, Track,
 };
 use faultboard_jobs::{JobContext, JobFailure};
 use faultboard_scoring::aggregate::DiagnosisAttempt;
@@ -18,13 +19,13 @@ use faultboard_scoring::selection::{Candidate, Manifest, Plan, SkipReason, selec
 use faultboard_scoring::usage::Usage;
 use faultboard_store::attempts::{Attempt, is_set_aside};
 use faultboard_store::jobs::{Claimed, NewJob};
-use faultboard_store::revisions::{self, NewRevision, Revision, RevisionState};
+use faultboard_store::revisions::{self, Revision, RevisionState};
 use faultboard_store::submissions::{self, Submission};
 use faultboard_store::{Tx, attempts, jobs};
 use serde::{Deserialize, Serialize};
 
 use crate::machine::failure;
-use crate::{Change, Portal, PortalError, Result, random};
+use crate::{Change, Portal, PortalError, Result};
 
 /// The most bytes of a diagnosis that are read.
 pub(crate) const DIAGNOSIS_MOST: u64 = 16 << 20;
@@ -43,13 +44,19 @@ pub(crate) struct RevisionScores {
     pub row: Option<BoardRow>,
 }
 
-/// What a revision changes against the one that was live when it was completed.
+/// What a revision changes against the one that was live when it was begun.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RevisionChanges {
     /// Old verdict, new verdict, and the attempts behind the change.
     pub changes: Vec<(String, String, Vec<AttemptId>)>,
     /// Attempts whose verdict stayed.
     pub unchanged: u32,
+    /// Hits of the guards that are there now and were not before.
+    #[serde(default)]
+    pub hits_new: Vec<(AttemptId, Finding)>,
+    /// Hits that were there and are not found any more.
+    #[serde(default)]
+    pub hits_gone: Vec<(AttemptId, Finding)>,
 }
 
 /// The version under which a track is scored.
@@ -60,7 +67,15 @@ pub(crate) fn scorer_version(track: Track) -> String {
     }
 }
 
-fn finish_job(revision: &RevisionId, s: &Submission) -> NewJob {
+/// The same for every track.
+pub(crate) fn scorer_versions() -> Vec<(Track, String)> {
+    Track::ALL
+        .iter()
+        .map(|t| (*t, scorer_version(*t)))
+        .collect()
+}
+
+pub(crate) fn finish_job(revision: &RevisionId, s: &Submission) -> NewJob {
     NewJob {
         kind: JobKind::Finish,
         priority: Priority::Interactive,
@@ -80,58 +95,12 @@ fn finish_job(revision: &RevisionId, s: &Submission) -> NewJob {
 }
 
 impl Portal {
-    /// Begins a revision with one job per repair attempt that counts; other
-    /// tracks are scored while they are aggregated.
-    pub(crate) async fn begin_revision(
+    /// The attempts that no guard has set aside.
+    pub(crate) async fn attempts_to_score(
         &self,
         tx: &mut Tx,
         s: &Submission,
-        reason: &str,
-        fresh: bool,
-        actor: &Actor,
-    ) -> Result<RevisionId> {
-        let track = s.metadata.as_ref().map_or(Track::Repair, |m| m.track);
-        let id = RevisionId::parse(&random::id_text('r')).map_err(PortalError::internal)?;
-        let now = self.now();
-        revisions::begin(
-            tx,
-            &NewRevision {
-                id: &id,
-                submission: &s.id,
-                reason,
-                fresh,
-                scorer_version: &scorer_version(track),
-                created_by: &actor.label(),
-            },
-            now,
-        )
-        .await?;
-        let wanted = self.attempts_to_score(tx, s).await?;
-        if track == Track::Diagnosis || wanted.is_empty() {
-            jobs::insert(tx, &finish_job(&id, s), now).await?;
-            return Ok(id);
-        }
-        for a in &wanted {
-            let case = self.case_of(&a.case)?;
-            let condition = a.condition.map_or("", Condition::title);
-            let job = NewJob {
-                kind: JobKind::ScoreAttempt,
-                priority: Priority::Bulk,
-                subject: format!("{} {condition} {}", a.case, a.run),
-                submission: Some(s.id.clone()),
-                revision: Some(id.clone()),
-                attempt: Some(a.id.clone()),
-                exclusive_key: (!case.oracle.parallel_safe).then(|| format!("case:{}", a.case)),
-                unique_key: Some(format!("score:{id}:{}", a.id)),
-                max_tries: 3,
-            };
-            jobs::insert(tx, &job, now).await?;
-        }
-        Ok(id)
-    }
-
-    /// The attempts that no guard has set aside.
-    async fn attempts_to_score(&self, tx: &mut Tx, s: &Submission) -> Result<Vec<Attempt>> {
+    ) -> Result<Vec<Attempt>> {
         let findings = attempts::findings(tx, &s.id).await?;
         let all = attempts::of_submission(tx, &s.id).await?;
         Ok(all
@@ -207,26 +176,36 @@ impl Portal {
             .ok_or(PortalError::NotFound)?;
         let all = attempts::of_submission(&mut c, &s.id).await?;
         let findings = attempts::findings(&mut c, &s.id).await?;
-        let mut outcomes: BTreeMap<AttemptId, String> = revisions::outcomes(&mut c, revision)
-            .await?
-            .into_iter()
-            .map(|o| (o.attempt, o.outcome))
-            .collect();
+        let stored = revisions::outcomes(&mut c, revision).await?;
         drop(c);
+        let mut outcomes: BTreeMap<AttemptId, String> = stored
+            .iter()
+            .map(|o| (o.attempt.clone(), o.outcome.clone()))
+            .collect();
         let metadata = s
             .metadata
             .clone()
             .ok_or_else(|| PortalError::internal("a scored submission without metadata"))?;
+        let (hits_new, hits_gone) = self
+            .guard_changes((job, context), &r, &all, &findings)
+            .await?;
         let set_aside: Vec<&AttemptId> = all
             .iter()
             .map(|a| &a.id)
-            .filter(|id| is_set_aside(&findings, id))
+            .filter(|id| is_set_aside(&findings, id) || is_quarantined(&hits_new, id))
             .collect();
 
         let mut diagnosis: BTreeMap<AttemptId, DiagnosisScores> = BTreeMap::new();
         let mut invalid: BTreeMap<AttemptId, String> = BTreeMap::new();
         if metadata.track == Track::Diagnosis {
+            for o in &stored {
+                // Carried over from the live revision.
+                diagnosis.insert(o.attempt.clone(), o.result()?);
+            }
             for a in all.iter().filter(|a| !set_aside.contains(&&a.id)) {
+                if diagnosis.contains_key(&a.id) {
+                    continue;
+                }
                 match self.score_diagnosis(a).await? {
                     Ok(scores) => {
                         context.say(format!(
@@ -272,7 +251,10 @@ impl Portal {
             u32::try_from(set_aside.len()).unwrap_or(u32::MAX),
         );
         scores.row = self.own_row(&s, revision, &scores)?;
-        let changes = self.changes_against_live(&s, &outcomes).await?;
+        let mut changes = self
+            .changes_against_base(&r, &outcomes, &diagnosis, &set_aside)
+            .await?;
+        (changes.hits_new, changes.hits_gone) = (hits_new, hits_gone);
         context.say(format!(
             "{} attempts selected, {} passed over, {} unused",
             manifest.chosen.len(),
@@ -285,7 +267,18 @@ impl Portal {
         for (attempt, result) in &diagnosis {
             revisions::insert_outcome(&mut tx, revision, attempt, "scored", result, now).await?;
         }
-        revisions::complete(&mut tx, revision, &scores, &manifest, &changes, now).await?;
+        if !revisions::complete(&mut tx, revision, &scores, &manifest, &changes, now).await? {
+            // Discarded meanwhile: nobody wants it any more.
+            drop(tx);
+            return self.just_finish(job).await;
+        }
+        if s.live_revision.is_none()
+            && revisions::transition(&mut tx, revision, RevisionState::Ready, RevisionState::Live)
+                .await?
+        {
+            // A first scoring replaces nothing; what comes after it must be applied.
+            submissions::set_live_revision(&mut tx, &s.id, revision).await?;
+        }
         let actor = Actor::System;
         submissions::transition(
             &mut tx,
@@ -398,37 +391,12 @@ impl Portal {
             obstacle,
         }
     }
+}
 
-    async fn changes_against_live(
-        &self,
-        s: &Submission,
-        new: &BTreeMap<AttemptId, String>,
-    ) -> Result<RevisionChanges> {
-        let mut result = RevisionChanges::default();
-        let Some(live) = &s.live_revision else {
-            return Ok(result);
-        };
-        let mut groups: BTreeMap<(String, String), Vec<AttemptId>> = BTreeMap::new();
-        for old in revisions::outcomes(&mut *self.store.reader().await?, live).await? {
-            let now = new
-                .get(&old.attempt)
-                .cloned()
-                .unwrap_or_else(|| "none".to_owned());
-            if now == old.outcome {
-                result.unchanged += 1;
-            } else {
-                groups
-                    .entry((old.outcome, now))
-                    .or_default()
-                    .push(old.attempt);
-            }
-        }
-        result.changes = groups
-            .into_iter()
-            .map(|((old, new), ids)| (old, new, ids))
-            .collect();
-        Ok(result)
-    }
+/// Whether a hit that nobody has decided about sets the attempt aside.
+pub(crate) fn is_quarantined(hits: &[(AttemptId, Finding)], attempt: &AttemptId) -> bool {
+    hits.iter()
+        .any(|(a, f)| a == attempt && f.severity == GuardSeverity::Quarantine)
 }
 
 /// The selected attempts with their results and what they spent.

@@ -8,6 +8,7 @@
 mod accounts;
 mod admin;
 mod attempt_page;
+mod begin;
 mod bench;
 mod board;
 mod cases;
@@ -25,15 +26,19 @@ mod knowledge;
 mod machine;
 mod markdown;
 pub mod offline;
+mod operations;
 mod proof_schedule;
 mod proofs;
 mod random;
+mod reevaluation;
+mod reevaluation_page;
 mod rows;
 mod scan;
 mod score;
 mod settings;
 mod statistics;
 mod submission_page;
+mod sweep;
 mod uploads;
 mod verify;
 
@@ -54,6 +59,7 @@ pub use downloads::{AttemptFile, BlobFile, FileBody};
 pub use error::PortalError;
 pub use faultboard_sandbox::{Terminal, TerminalSize};
 pub use proofs::{MadeProof, ProofTimes};
+pub use reevaluation::Decided;
 pub use settings::{RuntimeChoice, Settings};
 pub use uploads::UploadStatus;
 
@@ -148,7 +154,7 @@ impl Portal {
         catalog: Catalog,
     ) -> Result<Arc<Self>> {
         let data = &settings.data_dir;
-        for folder in ["uploads", "blobs", "tmp"] {
+        for folder in ["uploads", "tmp"] {
             std::fs::create_dir_all(data.join(folder)).map_err(|e| {
                 PortalError::Internal(format!("{}: {e}", data.join(folder).display()))
             })?;

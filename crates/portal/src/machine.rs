@@ -1,19 +1,17 @@
-//! The machine room: which runtime executes runs, the workers, the sweeper that
-//! recomputes missing work from the database, and the reaper.
+//! The machine room: which runtime executes runs, the workers and what they may
+//! claim. It never looks at what a job is about.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use faultboard_domain::{JobId, SubmissionId};
 use faultboard_jobs::{
-    BoxFuture, Gate, Handler, JobContext, JobFailure, Policy, Worker, WorkerEvents,
+    BoxFuture, Gate, Handler, JobContext, JobFailure, Life, Obstacle, Permit, Policy, Worker,
+    WorkerEvents,
 };
-use faultboard_sandbox::{
-    Bubblewrap, BubblewrapConfig, DockerConfig, DockerRuntime, ReapPolicy, Runtime,
-};
-use faultboard_store::jobs::{self, Claimed};
+use faultboard_sandbox::{Bubblewrap, BubblewrapConfig, DockerConfig, DockerRuntime, Runtime};
+use faultboard_store::jobs::Claimed;
 use tokio::sync::watch;
 
 use crate::{Change, Portal, PortalError, Result, RuntimeChoice, Settings};
@@ -21,9 +19,8 @@ use crate::{Change, Portal, PortalError, Result, RuntimeChoice, Settings};
 /// How long an answer of the runtime is believed.
 const CHECK_EVERY_MS: i64 = 5_000;
 const SWEEP_EVERY: Duration = Duration::from_secs(10);
-/// Containers younger than this are spared by the reaper: their lease may be
-/// newer than the list that it compares with.
-const REAP_MIN_AGE: Duration = Duration::from_secs(30);
+/// The blob store must answer within this.
+const BLOBS_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Free and all bytes of the disk that holds the folder.
 pub(crate) fn disk(folder: &Path) -> std::io::Result<(u64, u64)> {
@@ -47,8 +44,13 @@ pub(crate) fn instance(settings: &Settings) -> String {
 /// hold nothing but what every host of this kind has.
 const HOST_IMAGES: [&str; 2] = ["faultboard/base:1", "faultboard/python:1"];
 
-async fn docker() -> Result<Arc<dyn Runtime>> {
-    let runtime = DockerRuntime::connect(DockerConfig::default())
+async fn docker(settings: &Settings) -> Result<Arc<dyn Runtime>> {
+    let config = DockerConfig {
+        // Below the watermark nothing is begun; far below it what runs is stopped.
+        disk_reserve: settings.min_free_bytes / 2,
+        ..DockerConfig::default()
+    };
+    let runtime = DockerRuntime::connect(config)
         .await
         .map_err(|e| PortalError::Internal(format!("no container engine can be used: {e}")))?;
     Ok(Arc::new(runtime))
@@ -56,6 +58,7 @@ async fn docker() -> Result<Arc<dyn Runtime>> {
 
 async fn bubblewrap(settings: &Settings) -> Result<Arc<dyn Runtime>> {
     let mut config = BubblewrapConfig::under(&settings.data_dir.join("bubblewrap"));
+    config.disk_reserve = settings.min_free_bytes / 2;
     config.host_images = HOST_IMAGES.map(str::to_owned).to_vec();
     if let Some(folder) = &settings.rootfs_dir {
         config.rootfs_dir.clone_from(folder);
@@ -69,9 +72,9 @@ async fn bubblewrap(settings: &Settings) -> Result<Arc<dyn Runtime>> {
 /// The runtime that the settings ask for, or the best there is.
 pub(crate) async fn find_runtime(settings: &Settings) -> Result<Arc<dyn Runtime>> {
     match settings.runtime {
-        RuntimeChoice::Docker => docker().await,
+        RuntimeChoice::Docker => docker(settings).await,
         RuntimeChoice::Bubblewrap => bubblewrap(settings).await,
-        RuntimeChoice::Auto => match docker().await {
+        RuntimeChoice::Auto => match docker(settings).await {
             Ok(d) => Ok(d),
             Err(e) => {
                 tracing::warn!(reason = %e, "bubblewrap takes the engine's place");
@@ -127,129 +130,143 @@ pub(crate) fn failure(e: PortalError) -> JobFailure {
     }
 }
 
+/// This machine's name, as far as it may stand in a file's name.
+pub(crate) fn node() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name: String = name
+        .trim()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .take(40)
+        .collect();
+    if name.is_empty() {
+        "node".to_owned()
+    } else {
+        name
+    }
+}
+
 impl Portal {
     /// Runs this process's workers and the sweeper until `shutdown` becomes
-    /// true; jobs in hand are ended first.
+    /// true; jobs in hand are ended first. The sweeper goes on when an
+    /// administrator has drained every worker.
     pub async fn run_workers(self: Arc<Self>, shutdown: watch::Receiver<bool>) {
+        let sweeper = Arc::clone(&self).sweeping(shutdown.clone());
+        tokio::join!(self.working(shutdown), sweeper);
+    }
+
+    /// The same, but it ends as soon as every worker was drained.
+    pub async fn run_until_drained(self: Arc<Self>, shutdown: watch::Receiver<bool>) {
+        let sweeper = Arc::clone(&self).sweeping(shutdown.clone());
+        tokio::select! {
+            // A sweep is repeated by whoever comes next: it may end anywhere.
+            () = async { sweeper.await; std::future::pending().await } => {}
+            () = self.working(shutdown) => {}
+        }
+    }
+
+    /// The folder of the workers' signs of life.
+    pub(crate) fn life_dir(&self) -> std::path::PathBuf {
+        self.settings.data_dir.join("workers")
+    }
+
+    async fn working(self: Arc<Self>, shutdown: watch::Receiver<bool>) {
         let mut tasks = tokio::task::JoinSet::new();
-        for n in 0..self.settings.workers {
-            let portal = Arc::clone(&self);
+        // A name that no other process has, whatever its number or container.
+        let process = format!("{}-{:06x}", node(), rand::random::<u32>() & 0xff_ffff);
+        for n in 1..=self.settings.workers {
+            let name = format!("{process}-{n}");
+            let life = Life::begin(&self.life_dir(), &name);
+            if let Err(e) = &life {
+                tracing::warn!(worker = %name, error = %e, "no sign of life can be given: should this process be killed, its jobs wait for their leases to run out");
+            }
             let gate: Gate = {
                 let portal = Arc::clone(&self);
-                Arc::new(move || {
+                Arc::new(move |anew| {
                     let portal = Arc::clone(&portal);
-                    Box::pin(async move { portal.may_run_containers().await })
+                    Box::pin(async move { portal.permit(anew).await })
                 })
             };
             let worker = Worker {
                 store: self.store.clone(),
                 clock: Arc::clone(&self.clock),
-                handler: Arc::new(Jobs(Arc::clone(&portal))),
-                events: portal,
+                handler: Arc::new(Jobs(Arc::clone(&self))),
+                events: Arc::clone(&self) as Arc<dyn WorkerEvents>,
                 gate,
-                name: format!(
-                    "{}-{}-{}",
-                    instance(&self.settings),
-                    std::process::id(),
-                    n + 1
-                ),
+                name,
+                node: node(),
                 runtime: self.runtime.name().to_owned(),
                 policy: Policy::default(),
                 bell: Arc::clone(&self.bell),
             };
-            tasks.spawn(worker.run(shutdown.clone()));
+            let shutdown = shutdown.clone();
+            tasks.spawn(async move {
+                worker.run(shutdown).await;
+                drop(life);
+            });
         }
-        let sweeper = Arc::clone(&self);
-        let mut stop = shutdown.clone();
-        tasks.spawn(async move {
-            while !*stop.borrow() {
-                if let Err(e) = sweeper.sweep().await {
-                    tracing::error!(error = %e, "the sweep failed; the next one tries again");
-                }
-                tokio::select! {
-                    () = tokio::time::sleep(SWEEP_EVERY) => {}
-                    _ = stop.changed() => {}
-                }
-            }
-        });
         while tasks.join_next().await.is_some() {}
     }
 
-    /// Whether containers can be run now: there is room, and the runtime answers.
-    /// Work waits while they can't, without using up its tries.
-    async fn may_run_containers(&self) -> std::result::Result<(), String> {
-        let least = self.settings.min_free_bytes;
-        match disk(&self.settings.data_dir) {
-            Ok((free, _)) if free < least => {
-                return Err(format!(
-                    "the data disk has {} MiB free, less than the {} MiB that are kept",
-                    free >> 20,
-                    least >> 20
-                ));
+    async fn sweeping(self: Arc<Self>, mut shutdown: watch::Receiver<bool>) {
+        while !*shutdown.borrow() {
+            if let Err(e) = self.sweep().await {
+                tracing::error!(error = %e, "the sweep failed; the next one tries again");
             }
-            Ok(_) => {}
-            Err(e) => return Err(format!("the data disk can't be read: {e}")),
+            tokio::select! {
+                () = tokio::time::sleep(SWEEP_EVERY) => {}
+                _ = shutdown.changed() => {}
+            }
+        }
+    }
+
+    /// What can be worked on now: there is room, the files are there, and the
+    /// runtime answers. Work waits while they don't, without using up its tries.
+    pub(crate) async fn permit(&self, anew: bool) -> Permit {
+        if let Some(text) = self.disk_low() {
+            return Permit::Nothing(Obstacle { kind: "disk", text });
+        }
+        let blobs = tokio::time::timeout(BLOBS_PATIENCE, self.blobs.ready()).await;
+        let text = match blobs {
+            Ok(Ok(())) => None,
+            Ok(Err(e)) => Some(format!("the store of uploaded files can't be used: {e}")),
+            Err(_) => Some("the store of uploaded files does not answer".to_owned()),
+        };
+        if let Some(text) = text {
+            return Permit::Nothing(Obstacle {
+                kind: "blobs",
+                text,
+            });
         }
         let now = self.now();
         let mut checked = self.runtime_checked.lock().await;
-        if checked
-            .as_ref()
-            .is_none_or(|(at, _)| now.since_ms(*at) >= CHECK_EVERY_MS || now < *at)
+        if anew
+            || checked
+                .as_ref()
+                .is_none_or(|(at, _)| now.since_ms(*at) >= CHECK_EVERY_MS || now < *at)
         {
             *checked = Some((now, self.runtime.check().await.map_err(|e| e.to_string())));
         }
-        checked
-            .as_ref()
-            .map_or(Ok(()), |(_, result)| result.clone())
+        match checked.as_ref() {
+            Some((_, Err(why))) => Permit::WithoutContainers(Obstacle {
+                kind: "engine",
+                text: why.clone(),
+            }),
+            _ => Permit::All,
+        }
     }
 
-    /// Recomputes from the database what should be under way and is not: leases
-    /// that ran out, revisions whose last outcome is in, stale uploads; and
-    /// removes containers that no live lease owns.
-    pub async fn sweep(&self) -> Result<()> {
-        let mut tx = self.store.begin().await?;
-        let expired = jobs::expire(&mut tx, self.now()).await?;
-        let finished = self.enqueue_missing_finishes(&mut tx).await?;
-        tx.commit().await?;
-        if !expired.is_empty() || finished > 0 {
-            tracing::info!(expired = expired.len(), finished, "the sweep put work back");
-            self.wake();
-            self.tell(Change::Queue);
-        }
-        self.sweep_uploads().await?;
-        if self.enqueue_due_proof().await? {
-            self.wake();
-            self.tell(Change::Queue);
-        }
-        if let Err(e) = self.oracle.sweep().await {
-            tracing::warn!(error = %e, "left-over trees and scratch folders could not be swept");
-        }
-        self.reap().await
-    }
-
-    async fn reap(&self) -> Result<()> {
-        let live: HashSet<(String, String)> = jobs::live_leases(&mut *self.store.reader().await?)
-            .await?
-            .into_iter()
-            .map(|(id, token)| (id.to_string(), token))
-            .collect();
-        let policy = ReapPolicy {
-            instance: instance(&self.settings),
-            live,
-            min_age: REAP_MIN_AGE,
-        };
-        match self.runtime.reap(&policy).await {
-            Ok(gone) => {
-                for r in gone {
-                    tracing::info!(container = %r.id, job = %r.labels.job, "removed what no live lease owns");
-                }
-                Ok(())
-            }
-            // An engine that is down now is found by the work that needs it.
-            Err(e) => {
-                tracing::warn!(error = %e, "the reaper could not look for orphans");
-                Ok(())
-            }
+    /// Why the data disk keeps work from being begun, if it does.
+    fn disk_low(&self) -> Option<String> {
+        let least = self.settings.min_free_bytes;
+        match disk(&self.settings.data_dir) {
+            Ok((free, _)) if free < least => Some(format!(
+                "the data disk has {} MiB free, less than the {} MiB that are kept free; make room, and work goes on by itself",
+                free >> 20,
+                least >> 20
+            )),
+            Ok(_) => None,
+            Err(e) => Some(format!("the data disk can't be read: {e}")),
         }
     }
 }

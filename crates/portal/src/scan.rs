@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use faultboard_catalog::Entry;
 use faultboard_domain::trace::Step;
-use faultboard_domain::{Actor, CaseId, Finding, SubmissionState};
+use faultboard_domain::{Actor, AttemptId, CaseId, Finding, SubmissionState};
 use faultboard_jobs::{JobContext, JobFailure};
 use faultboard_leakage::{
     Attempt as Scanned, CaseTerms, Scanner, Segment, SiteTerms, Source, guard_set_version,
@@ -20,6 +20,7 @@ use faultboard_store::attempts::{self, Attempt};
 use faultboard_store::jobs::Claimed;
 use faultboard_store::{jobs, submissions};
 
+use crate::begin::FIRST_SCORING;
 use crate::machine::failure;
 use crate::{Change, Portal, PortalError, Result, Settings};
 
@@ -158,32 +159,8 @@ impl Portal {
         if s.state != SubmissionState::Scanning {
             return self.just_finish(job).await;
         }
-        let mut scanners: BTreeMap<CaseId, Arc<Scanner>> = BTreeMap::new();
-        let mut found = Vec::new();
-        let mut left_out = 0;
-        for a in &all {
-            if !scanners.contains_key(&a.case) {
-                let files = match &a.diagnosis {
-                    Some(_) => self.files_of(job, &a.case, context).await?,
-                    None => None,
-                };
-                let scanner = scanner(self.entry(&a.case)?, files, &self.settings)?;
-                scanners.insert(a.case.clone(), Arc::new(scanner));
-            }
-            let (findings, more) = self.scan_stored(&scanners[&a.case], a).await?;
-            for f in &findings {
-                context.say(format!(
-                    "{} {}: {} ({})",
-                    a.case,
-                    a.run,
-                    f.guard,
-                    f.severity.as_str()
-                ));
-            }
-            left_out += more;
-            found.extend(findings.into_iter().map(|f| (a.id.clone(), f)));
-        }
-        context.say(format!("{} hit(s) in {} attempts", found.len(), all.len()));
+        let every: Vec<&Attempt> = all.iter().collect();
+        let (found, left_out) = self.find_hits(job, &every, context).await?;
         let mut tx = self.store.begin().await?;
         let now = self.now();
         for (attempt, finding) in &found {
@@ -204,7 +181,7 @@ impl Portal {
             )
             .await?;
             if moved {
-                self.begin_revision(&mut tx, &s, "first scoring", false, &actor)
+                self.begin_revision(&mut tx, &s, &FIRST_SCORING, &actor)
                     .await?;
             }
             moved
@@ -267,6 +244,43 @@ impl Portal {
             .await
             .map_err(|e| PortalError::Internal(format!("listing the files of {case}: {e}")))?;
         Ok(Some(files))
+    }
+
+    /// What the guards find in these attempts today, and how many hits they left
+    /// out as more of the same.
+    pub(crate) async fn find_hits(
+        &self,
+        job: &Claimed,
+        all: &[&Attempt],
+        context: &JobContext,
+    ) -> Result<(Vec<(AttemptId, Finding)>, u64)> {
+        let mut scanners: BTreeMap<CaseId, Arc<Scanner>> = BTreeMap::new();
+        let mut found = Vec::new();
+        let mut left_out = 0;
+        for a in all {
+            if !scanners.contains_key(&a.case) {
+                let files = match &a.diagnosis {
+                    Some(_) => self.files_of(job, &a.case, context).await?,
+                    None => None,
+                };
+                let scanner = scanner(self.entry(&a.case)?, files, &self.settings)?;
+                scanners.insert(a.case.clone(), Arc::new(scanner));
+            }
+            let (findings, more) = self.scan_stored(&scanners[&a.case], a).await?;
+            for f in &findings {
+                context.say(format!(
+                    "{} {}: {} ({})",
+                    a.case,
+                    a.run,
+                    f.guard,
+                    f.severity.as_str()
+                ));
+            }
+            left_out += more;
+            found.extend(findings.into_iter().map(|f| (a.id.clone(), f)));
+        }
+        context.say(format!("{} hit(s) in {} attempts", found.len(), all.len()));
+        Ok((found, left_out))
     }
 
     async fn scan_stored(

@@ -46,6 +46,8 @@ pub struct Settings {
     pub min_free_bytes: u64,
     /// Proofs of cases that are this many days old are made again; 0: never.
     pub proof_days: u32,
+    /// After how many minutes work that does not move is called stuck.
+    pub stuck_minutes: u32,
     /// Whether anybody may make an account.
     pub allow_sign_up: bool,
     /// Whether cookies are for HTTPS only.
@@ -69,6 +71,7 @@ impl Default for Settings {
             rootfs_dir: None,
             min_free_bytes: 2 * GIB,
             proof_days: 30,
+            stuck_minutes: 45,
             allow_sign_up: true,
             secure_cookies: false,
         }

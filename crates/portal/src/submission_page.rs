@@ -198,6 +198,7 @@ impl Portal {
                 scorer_version: r.scorer_version.clone(),
                 changes: changes.changes,
                 unchanged: changes.unchanged,
+                reevaluation: r.reevaluation.clone().filter(|_| actor.is_admin()),
             });
         }
         let mut metadata = s.metadata.clone();

@@ -4,7 +4,7 @@
 //! has passed to somebody else.
 
 use faultboard_domain::job::{JobKind, JobState, Priority};
-use faultboard_domain::view::{JobView, WorkerView};
+use faultboard_domain::view::JobView;
 use faultboard_domain::{AttemptId, JobId, RevisionId, SubmissionId, Timestamp};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -92,8 +92,9 @@ pub async fn insert(c: &mut Connection, j: &NewJob, now: Timestamp) -> Result<bo
     Ok(done.rows_affected() == 1)
 }
 
-/// Claims the best waiting job: by priority, then the submission with the
-/// fewest running jobs, then age. None while claiming is paused or nothing fits.
+/// Claims the best waiting job: by priority, then cases that have not failed on
+/// this worker, then the submission with the fewest running jobs, then age. None
+/// while claiming is paused or nothing fits; nothing of a parked case is given out.
 /// Without `containers`, jobs that need the container runtime are left alone.
 pub async fn claim(
     c: &mut Connection,
@@ -111,7 +112,9 @@ pub async fn claim(
              and (?5 or j.kind not in ('score-attempt', 'prove-case')) \
              and (j.exclusive_key is null or not exists (select 1 from jobs r where r.state = 'running' and r.exclusive_key = j.exclusive_key)) \
              and not exists (select 1 from flags where name = 'paused' and value = 'true') \
+             and not exists (select 1 from parked_cases p join attempts a on a.case_id = p.case_id where a.id = j.attempt_id) \
            order by j.priority, \
+             exists (select 1 from case_faults f join attempts a on a.case_id = f.case_id where a.id = j.attempt_id and f.worker = ?1), \
              (select count(*) from jobs r where r.state = 'running' and r.submission_id = j.submission_id), \
              j.run_after, j.id \
            limit 1) \
@@ -220,17 +223,54 @@ pub async fn end(
 /// Takes back jobs whose lease is over: queued again, or parked after the last
 /// try. Their numbers.
 pub async fn expire(c: &mut Connection, now: Timestamp) -> Result<Vec<JobId>> {
+    take_back(c, None, now).await
+}
+
+/// Takes back what a worker holds of which it is known that it lives no more,
+/// however long its leases would still hold. The jobs' numbers.
+pub async fn expire_of(c: &mut Connection, worker: &str, now: Timestamp) -> Result<Vec<JobId>> {
+    take_back(c, Some(worker), now).await
+}
+
+async fn take_back(c: &mut Connection, worker: Option<&str>, now: Timestamp) -> Result<Vec<JobId>> {
     let ids: Vec<i64> = sqlx::query_scalar(
         "update jobs set state = case when cancel = 1 then 'cancelled' when tries >= max_tries then 'parked' else 'queued' end, \
-         last_error = 'the worker stopped without finishing (its lease ran out)', \
+         last_error = case when ?2 is null then 'the worker stopped without finishing (its lease ran out)' else 'the worker ended without finishing (its process is gone)' end, \
          finished = case when tries >= max_tries or cancel = 1 then ?1 else null end, \
          worker = null, lease_token = null, lease_until = null, run_after = ?1 \
-         where state = 'running' and lease_until < ?1 returning id",
+         where state = 'running' and case when ?2 is null then lease_until < ?1 else worker = ?2 end returning id",
     )
     .bind(now.0)
+    .bind(worker)
     .fetch_all(c)
     .await?;
     Ok(ids.into_iter().map(JobId).collect())
+}
+
+/// Gives a failed try back, because the platform itself was out of order: the
+/// job waits again and its try does not count. False if the lease was lost, or
+/// if `most` tries were given back already: a job that breaks the platform each
+/// time must come to an end.
+pub async fn spare(
+    c: &mut Connection,
+    id: JobId,
+    token: &str,
+    error: &str,
+    run_after: Timestamp,
+    most: u32,
+) -> Result<bool> {
+    let done = sqlx::query(
+        "update jobs set state = 'queued', tries = tries - 1, spared = spared + 1, last_error = ?, run_after = ?, \
+         worker = null, lease_token = null, lease_until = null where id = ? and state = 'running' and lease_token = ? and spared < ? and cancel = 0",
+    )
+    .bind(error.chars().take(2000).collect::<String>())
+    .bind(run_after.0)
+    .bind(id.0)
+    .bind(token)
+    .bind(most)
+    .execute(c)
+    .await?;
+    Ok(done.rows_affected() == 1)
 }
 
 /// Every live lease, as job and fencing token.
@@ -248,7 +288,7 @@ pub async fn live_leases(c: &mut Connection) -> Result<Vec<(JobId, String)>> {
 
 /// Puts a parked job back into the queue with its tries forgiven.
 pub async fn retry(c: &mut Connection, id: JobId, now: Timestamp) -> Result<bool> {
-    let done = sqlx::query("update jobs set state = 'queued', tries = 0, run_after = ?, finished = null, cancel = 0 where id = ? and state in ('parked', 'cancelled')")
+    let done = sqlx::query("update jobs set state = 'queued', tries = 0, spared = 0, run_after = ?, finished = null, cancel = 0 where id = ? and state in ('parked', 'cancelled')")
         .bind(now.0)
         .bind(id.0)
         .execute(c)
@@ -285,6 +325,24 @@ pub async fn cancel_of(
         cancel(c, JobId(*id), now).await?;
     }
     Ok(ids.into_iter().map(JobId).collect())
+}
+
+/// Cancels every unfinished job of a revision. How many.
+pub async fn cancel_of_revision(
+    c: &mut Connection,
+    revision: &RevisionId,
+    now: Timestamp,
+) -> Result<usize> {
+    let ids: Vec<i64> = sqlx::query_scalar(
+        "select id from jobs where revision_id = ? and state in ('queued', 'running', 'parked')",
+    )
+    .bind(revision.as_str())
+    .fetch_all(&mut *c)
+    .await?;
+    for id in &ids {
+        cancel(c, JobId(*id), now).await?;
+    }
+    Ok(ids.len())
 }
 
 /// Appends to a job's log.
@@ -390,10 +448,35 @@ pub async fn parked(c: &mut Connection) -> Result<Vec<JobView>> {
     rows.iter().map(view).collect()
 }
 
-/// Jobs that have waited or run since before `before`.
+/// Jobs that run since before `before`, and jobs that are due since before then
+/// while none of their kind was begun after: a long queue that moves is not stuck.
+/// While claiming is paused waiting jobs are meant to wait.
 pub async fn stuck(c: &mut Connection, before: Timestamp) -> Result<Vec<JobView>> {
-    let rows = sqlx::query("select * from jobs where (state = 'queued' and run_after < ?1) or (state = 'running' and started < ?1) order by id limit 200")
-        .bind(before.0)
+    let rows = sqlx::query(
+        "select * from jobs j where (state = 'running' and started < ?1) or (state = 'queued' and run_after < ?1 \
+         and not exists (select 1 from jobs d where d.kind = j.kind and d.started >= ?1) \
+         and not exists (select 1 from flags where name = 'paused' and value = 'true')) order by id limit 200",
+    )
+    .bind(before.0)
+    .fetch_all(c)
+    .await?;
+    rows.iter().map(view).collect()
+}
+
+/// Jobs that are due and wait.
+pub async fn due(c: &mut Connection, now: Timestamp) -> Result<u32> {
+    Ok(
+        sqlx::query_scalar("select count(*) from jobs where state = 'queued' and run_after <= ?")
+            .bind(now.0)
+            .fetch_one(c)
+            .await?,
+    )
+}
+
+/// The jobs that a worker holds.
+pub async fn held_by(c: &mut Connection, worker: &str) -> Result<Vec<JobView>> {
+    let rows = sqlx::query("select * from jobs where state = 'running' and worker = ? order by id")
+        .bind(worker)
         .fetch_all(c)
         .await?;
     rows.iter().map(view).collect()
@@ -411,41 +494,6 @@ pub async fn counts(c: &mut Connection) -> Result<Vec<(JobState, u32)>> {
                 known(JobState::parse(&state), "job state", &state)?,
                 r.try_get("n")?,
             ))
-        })
-        .collect()
-}
-
-/// Says that a worker lives.
-pub async fn worker_seen(c: &mut Connection, w: &WorkerView) -> Result<()> {
-    sqlx::query(
-        "insert into workers (name, runtime, seen, state, running) values (?, ?, ?, ?, ?) \
-         on conflict (name) do update set runtime = excluded.runtime, seen = excluded.seen, state = excluded.state, running = excluded.running",
-    )
-    .bind(&w.name)
-    .bind(&w.runtime)
-    .bind(w.seen.0)
-    .bind(&w.state)
-    .bind(w.running)
-    .execute(c)
-    .await?;
-    Ok(())
-}
-
-/// Workers that spoke since then.
-pub async fn workers(c: &mut Connection, since: Timestamp) -> Result<Vec<WorkerView>> {
-    let rows = sqlx::query("select * from workers where seen >= ? order by name")
-        .bind(since.0)
-        .fetch_all(c)
-        .await?;
-    rows.iter()
-        .map(|r| {
-            Ok(WorkerView {
-                name: r.try_get("name")?,
-                runtime: r.try_get("runtime")?,
-                seen: Timestamp(r.try_get("seen")?),
-                state: r.try_get("state")?,
-                running: r.try_get("running")?,
-            })
         })
         .collect()
 }

@@ -10,16 +10,22 @@
 
 pub mod accounts;
 pub mod attempts;
+pub mod audit;
 pub mod boards;
 pub mod error;
 pub mod jobs;
+pub mod reevaluations;
 pub mod revisions;
 pub mod statistics;
 pub mod submissions;
 pub mod uploads;
+pub mod workers;
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -59,6 +65,38 @@ impl std::ops::DerefMut for Tx {
 pub struct Store {
     writer: SqlitePool,
     readers: SqlitePool,
+    waits: Arc<Waits>,
+}
+
+/// Writers that wait for their turn. What takes long is somebody else's lock on
+/// the file: this process's own writes are short.
+#[derive(Debug, Default)]
+struct Waits {
+    next: AtomicU64,
+    since: Mutex<BTreeMap<u64, Instant>>,
+}
+
+impl Waits {
+    fn begin(self: &Arc<Self>) -> Waiting {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.lock().insert(number, Instant::now());
+        Waiting(Arc::clone(self), number)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Instant>> {
+        self.since
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// One waiting writer; dropped when its turn has come, or it gave up.
+struct Waiting(Arc<Waits>, u64);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.lock().remove(&self.1);
+    }
 }
 
 /// The schema's steps, in order.
@@ -85,7 +123,11 @@ impl Store {
             .acquire_timeout(Duration::from_secs(30))
             .connect_with(options.read_only(true))
             .await?;
-        Ok(Self { writer, readers })
+        Ok(Self {
+            writer,
+            readers,
+            waits: Arc::default(),
+        })
     }
 
     /// A connection for reading.
@@ -95,7 +137,27 @@ impl Store {
 
     /// Begins a write transaction; waits while another one runs.
     pub async fn begin(&self) -> Result<Tx> {
-        Ok(Tx(self.writer.begin_with("begin immediate").await?))
+        const BEGIN: &str = "begin immediate";
+        let _waiting = self.waits.begin();
+        match self.writer.begin_with(BEGIN).await {
+            Ok(tx) => Ok(Tx(tx)),
+            Err(e @ (sqlx::Error::Database(_) | sqlx::Error::PoolTimedOut)) => Err(e.into()),
+            Err(_) => {
+                // SQLite ends a transaction by itself when the disk is full; the
+                // connection goes on counting it, and would never begin another.
+                self.writer.acquire().await?.close().await?;
+                Ok(Tx(self.writer.begin_with(BEGIN).await?))
+            }
+        }
+    }
+
+    /// How long the writer that waits longest has waited so far; zero if none does.
+    pub fn longest_wait(&self) -> Duration {
+        self.waits
+            .lock()
+            .values()
+            .next()
+            .map_or(Duration::ZERO, Instant::elapsed)
     }
 
     /// Closes both pools after the last statement.

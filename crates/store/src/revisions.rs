@@ -1,6 +1,8 @@
 //! Score revisions, outcomes and the verdict cache. Outcomes are only ever added.
 
-use faultboard_domain::{AttemptId, Outcome, RevisionId, SubmissionId, Timestamp};
+use faultboard_domain::{
+    AttemptId, Outcome, ReevaluationId, RevisionId, Scope, SubmissionId, Timestamp,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::Row;
@@ -70,9 +72,14 @@ pub struct Revision {
     pub created: Timestamp,
     /// Who began it.
     pub created_by: String,
+    /// The revision that was live when it was begun, and that it is compared with.
+    pub base: Option<RevisionId>,
+    /// The re-evaluation that it belongs to.
+    pub reevaluation: Option<ReevaluationId>,
 }
 
-fn revision(r: &SqliteRow) -> Result<Revision> {
+pub(crate) fn revision(r: &SqliteRow) -> Result<Revision> {
+    let text = |name: &str| -> Result<Option<String>> { Ok(r.try_get(name)?) };
     let state: String = r.try_get("state")?;
     Ok(Revision {
         id: RevisionId::parse(r.try_get("id")?)?,
@@ -84,6 +91,14 @@ fn revision(r: &SqliteRow) -> Result<Revision> {
         scorer_version: r.try_get("scorer_version")?,
         created: Timestamp(r.try_get("created")?),
         created_by: r.try_get("created_by")?,
+        base: text("base_id")?
+            .as_deref()
+            .map(RevisionId::parse)
+            .transpose()?,
+        reevaluation: text("reevaluation_id")?
+            .as_deref()
+            .map(ReevaluationId::parse)
+            .transpose()?,
     })
 }
 
@@ -102,13 +117,17 @@ pub struct NewRevision<'a> {
     pub scorer_version: &'a str,
     /// Who begins it.
     pub created_by: &'a str,
+    /// The revision that is live now, if one is.
+    pub base: Option<&'a RevisionId>,
+    /// The re-evaluation that it belongs to.
+    pub reevaluation: Option<&'a ReevaluationId>,
 }
 
 /// Begins a revision and gives it the next number.
 pub async fn begin(c: &mut Connection, r: &NewRevision<'_>, now: Timestamp) -> Result<()> {
     sqlx::query(
-        "insert into revisions (id, submission_id, number, state, reason, fresh, scorer_version, created, created_by) \
-         select ?, ?, coalesce(max(number), 0) + 1, 'building', ?, ?, ?, ?, ? from revisions where submission_id = ?",
+        "insert into revisions (id, submission_id, number, state, reason, fresh, scorer_version, created, created_by, base_id, reevaluation_id) \
+         select ?, ?, coalesce(max(number), 0) + 1, 'building', ?, ?, ?, ?, ?, ?, ? from revisions where submission_id = ?",
     )
     .bind(r.id.as_str())
     .bind(r.submission.as_str())
@@ -117,10 +136,42 @@ pub async fn begin(c: &mut Connection, r: &NewRevision<'_>, now: Timestamp) -> R
     .bind(r.scorer_version)
     .bind(now.0)
     .bind(r.created_by)
+    .bind(r.base.map(RevisionId::as_str))
+    .bind(r.reevaluation.map(ReevaluationId::as_str))
     .bind(r.submission.as_str())
     .execute(c)
     .await?;
     Ok(())
+}
+
+/// Takes outcomes of another revision over as they are, all but those that the
+/// scope covers. How many.
+pub async fn carry_over(
+    c: &mut Connection,
+    from: &RevisionId,
+    to: &RevisionId,
+    all_but: &Scope,
+) -> Result<u64> {
+    let sql = match all_but {
+        Scope::Attempt(_) => {
+            "insert into outcomes (revision_id, attempt_id, outcome, result, at) \
+             select ?2, attempt_id, outcome, result, at from outcomes where revision_id = ?1 and attempt_id <> ?3"
+        }
+        Scope::Case(_) => {
+            "insert into outcomes (revision_id, attempt_id, outcome, result, at) \
+             select ?2, o.attempt_id, o.outcome, o.result, o.at from outcomes o join attempts a on a.id = o.attempt_id \
+             where o.revision_id = ?1 and a.case_id <> ?3"
+        }
+        // The rest covers whole submissions: there is nothing to carry over.
+        _ => return Ok(0),
+    };
+    let done = sqlx::query(sql)
+        .bind(from.as_str())
+        .bind(to.as_str())
+        .bind(all_but.subject())
+        .execute(c)
+        .await?;
+    Ok(done.rows_affected())
 }
 
 /// The revision of an id.

@@ -4,7 +4,7 @@
 use faultboard_domain::{Actor, Digest, SubmissionId, SubmissionState as S, Timestamp, UserId};
 use faultboard_store::accounts::{self, User};
 use faultboard_store::submissions::{self, Submission};
-use faultboard_store::{Store, StoreError};
+use faultboard_store::{Store, StoreError, audit};
 
 const NOW: Timestamp = Timestamp(1_000);
 
@@ -144,6 +144,47 @@ async fn a_dropped_transaction_changes_nothing_and_data_survives_reopening() {
             .is_err(),
         "readers can't write"
     );
+}
+
+#[tokio::test]
+async fn a_transaction_that_the_database_ended_by_itself_keeps_nobody_from_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, id) = with_submission(&folder.path().join("db")).await;
+    let mut tx = store.begin().await.unwrap();
+    // What SQLite does when the disk is full.
+    sqlx::query("rollback").execute(&mut *tx).await.unwrap();
+    drop(tx);
+    for _ in 0..2 {
+        let mut tx = store.begin().await.unwrap();
+        submissions::event(&mut tx, &id, &Actor::System, None, "after", NOW)
+            .await
+            .unwrap();
+        tx.commit().await.unwrap();
+    }
+    let events = submissions::events(&mut store.reader().await.unwrap(), &id)
+        .await
+        .unwrap();
+    assert_eq!(events.len(), 3);
+}
+
+#[tokio::test]
+async fn the_audit_log_is_only_added_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = with_submission(&folder.path().join("db")).await;
+    let mut tx = store.begin().await.unwrap();
+    audit::add(&mut tx, &Actor::System, "queue-paused", "queue", "", NOW)
+        .await
+        .unwrap();
+    tx.commit().await.unwrap();
+    for sql in ["update audit set note = 'x'", "delete from audit"] {
+        let mut tx = store.begin().await.unwrap();
+        let e = sqlx::query(sql)
+            .execute(&mut *tx)
+            .await
+            .unwrap_err()
+            .to_string();
+        assert!(e.contains("append-only"), "{e}");
+    }
 }
 
 #[tokio::test]

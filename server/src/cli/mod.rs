@@ -10,6 +10,7 @@ mod kept;
 mod offline;
 mod out;
 mod proof_report;
+mod reevaluate;
 mod report;
 mod serve;
 mod submit;
@@ -85,6 +86,9 @@ enum Command {
     /// Work on a case at a terminal.
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Score whole sets again, and apply or discard what comes of it.
+    #[command(subcommand)]
+    Reevaluate(reevaluate::Reevaluate),
     /// Hand in the sample bundles, score and publish them.
     Demo {
         /// The folder of the sample bundles.
@@ -179,6 +183,7 @@ async fn run(cli: Cli) -> Result {
         Command::Leakage { dir, quarantine } => offline::leakage(&dir, &config, quarantine, json),
         Command::Case(what) => case::run(what, &config, json).await,
         Command::Bench(what) => bench::run(what, &config, json).await,
+        Command::Reevaluate(what) => reevaluate::run(what, &config, json).await,
         Command::Demo { samples } => demo::run(&samples, config, json).await,
         Command::Doctor => doctor::run(&config, json).await,
         Command::Settings => {

@@ -166,10 +166,16 @@ pub(super) async fn work(config: Config) -> Result {
     for what in missing {
         tracing::warn!(runtime, "not enforced here: {what}");
     }
-    let workers = tokio::spawn(Arc::clone(&portal).run_workers(stopping.clone()));
-    // An error means that nobody can ask any more; then it drains as well.
-    let _ = stopping.wait_for(|stop| *stop).await;
-    drain(workers, &config).await;
+    let mut workers = tokio::spawn(Arc::clone(&portal).run_until_drained(stopping.clone()));
+    tokio::select! {
+        // An error means that nobody can ask any more; then it drains as well.
+        _ = stopping.wait_for(|stop| *stop) => drain(workers, &config).await,
+        // An administrator drained it.
+        ended = &mut workers => match ended {
+            Ok(()) => tracing::info!("drained"),
+            Err(e) => tracing::error!(error = %e, "a worker ended badly"),
+        },
+    }
     portal.close().await;
     Ok(Ended::Well)
 }

@@ -45,7 +45,7 @@ pub(super) fn routes() -> Router<Site> {
 }
 
 /// A JSON answer with a validator.
-fn json(actor: &Actor, value: &impl Serialize) -> Result<Response, Fault> {
+pub(super) fn json(actor: &Actor, value: &impl Serialize) -> Result<Response, Fault> {
     let bytes = serde_json::to_vec(value).map_err(Fault::internal)?;
     let cache = match actor {
         Actor::Anonymous => "no-cache",
@@ -274,7 +274,7 @@ async fn attempts(
 }
 
 /// A small JSON body.
-struct Json<T>(T);
+pub(super) struct Json<T>(pub(super) T);
 
 impl<T: serde::de::DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = Fault;

@@ -4,6 +4,7 @@
 
 mod actor;
 mod api;
+mod api_reevaluations;
 mod body;
 mod caching;
 mod cookies;
@@ -43,6 +44,7 @@ pub fn router(site: Site) -> Router {
         .merge(downloads::routes())
         .merge(live::routes())
         .merge(api::routes())
+        .merge(api_reevaluations::routes())
         .fallback(pages::missing)
         .layer(from_fn_with_state(site.clone(), actor::identify))
         .layer(from_fn_with_state(site.clone(), csrf::guard));

@@ -9,6 +9,7 @@ mod headers;
 mod hostile;
 mod live;
 mod meant;
+mod operations;
 mod pages;
 mod settings;
 mod site;

@@ -6,7 +6,7 @@ use axum::http::{Request, StatusCode, header};
 use crate::site::{App, BASE};
 
 /// Every address that a form is sent to.
-const FORMS: [&str; 25] = [
+const FORMS: [&str; 33] = [
     "/sign-in",
     "/sign-up",
     "/sign-out",
@@ -29,6 +29,14 @@ const FORMS: [&str; 25] = [
     "/admin/queue/pause",
     "/admin/queue/resume",
     "/admin/cases/relay-1/prove",
+    "/admin/workers/w/drain",
+    "/admin/workers/w/release",
+    "/admin/parked-cases/relay-1/release",
+    "/admin/reevaluations",
+    "/admin/reevaluations/e00000000/apply",
+    "/admin/reevaluations/e00000000/discard",
+    "/api/v1/reevaluations",
+    "/api/v1/reevaluations/e00000000/apply",
     "/files",
     "/api/v1/submissions/s00000000/withdraw",
     "/nothing",

@@ -4,6 +4,7 @@
 
 mod cases;
 mod dependencies;
+mod guarantees;
 mod levels;
 mod manifests;
 mod markdown;
@@ -31,7 +32,7 @@ pub(crate) struct Tree {
 /// One check: its name, and what finds its problems.
 type Check = (&'static str, fn(&Tree) -> Vec<String>);
 
-const CHECKS: [Check; 7] = [
+const CHECKS: [Check; 8] = [
     ("levels", levels::check),
     ("manifests", manifests::check),
     ("modules", modules::check),
@@ -39,6 +40,7 @@ const CHECKS: [Check; 7] = [
     ("dependencies", dependencies::check),
     ("cases", cases::check),
     ("scripts", scripts::check),
+    ("guarantees", guarantees::check),
 ];
 
 /// Runs every check, shows every problem, and fails if there is one.

@@ -6,6 +6,7 @@ use crate::clock::Timestamp;
 use crate::ids::{AttemptId, CaseId, JobId, SubmissionId};
 use crate::job::{JobKind, JobState};
 
+use super::operations::{ParkedCase, WorkerView};
 use super::submission::{FindingView, SubmissionLine};
 
 /// One job in the queue.
@@ -39,21 +40,6 @@ pub struct JobView {
     pub last_error: String,
 }
 
-/// One worker as it last spoke.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorkerView {
-    /// Its name.
-    pub name: String,
-    /// The runtime that it uses.
-    pub runtime: String,
-    /// When it last spoke.
-    pub seen: Timestamp,
-    /// `claiming`, `paused` or `quarantined`, with a reason.
-    pub state: String,
-    /// Jobs that it holds.
-    pub running: u32,
-}
-
 /// The newest proof of a case, where it does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedProof {
@@ -82,6 +68,13 @@ pub struct AdminView {
     pub parked: Vec<JobView>,
     /// Work that has waited or run for too long.
     pub stuck: Vec<JobView>,
+    /// Cases of which nothing is claimed any more.
+    pub parked_cases: Vec<ParkedCase>,
+    /// Why work waits, if it does: (kind, sentence).
+    pub blocked: Vec<(String, String)>,
+    /// Submissions whose live revision is of an older scorer: (scorer's
+    /// version, how many).
+    pub outdated: Vec<(String, u32)>,
     /// Workers.
     pub workers: Vec<WorkerView>,
     /// Whether claiming is paused for everybody.

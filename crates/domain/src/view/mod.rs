@@ -8,7 +8,9 @@ pub mod board;
 pub mod case;
 pub mod compare;
 pub mod home;
+pub mod operations;
 pub mod proof;
+pub mod reevaluation;
 pub mod statistics;
 pub mod submission;
 
@@ -19,6 +21,8 @@ pub use board::*;
 pub use case::*;
 pub use compare::*;
 pub use home::*;
+pub use operations::*;
 pub use proof::*;
+pub use reevaluation::*;
 pub use statistics::*;
 pub use submission::*;

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Timestamp;
 use crate::condition::{Condition, Track};
 use crate::finding::{Disposition, Finding};
-use crate::ids::{AttemptId, CaseId, ReleaseId, RevisionId, RunNumber, SubmissionId, SubsetId};
+use crate::ids::{
+    AttemptId, CaseId, ReevaluationId, ReleaseId, RevisionId, RunNumber, SubmissionId, SubsetId,
+};
 use crate::metadata::Metadata;
 use crate::outcome::Outcome;
 use crate::report::Report;
@@ -126,6 +128,8 @@ pub struct RevisionView {
     pub changes: Vec<(String, String, Vec<AttemptId>)>,
     /// Attempts whose verdict stayed.
     pub unchanged: u32,
+    /// The re-evaluation that it belongs to, for administrators.
+    pub reevaluation: Option<ReevaluationId>,
 }
 
 /// A leak hit with its place and state.

@@ -6,7 +6,8 @@ use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::post;
-use faultboard_domain::{CaseId, RevisionId, SubmissionId};
+use faultboard_domain::{CaseId, ReevaluationId, RevisionId, Scope, SubmissionId};
+use faultboard_portal::PortalError;
 use serde::Deserialize;
 
 use super::{Typed, done, refused, sender};
@@ -24,6 +25,10 @@ pub(super) fn routes() -> Router<Site> {
         .route("/admin/jobs/{id}/{deed}", post(job))
         .route("/admin/queue/{deed}", post(queue))
         .route("/admin/cases/{id}/prove", post(prove))
+        .route("/admin/workers/{name}/{deed}", post(worker))
+        .route("/admin/parked-cases/{id}/release", post(parked_case))
+        .route("/admin/reevaluations", post(begin_set))
+        .route("/admin/reevaluations/{id}/{deed}", post(decide_set))
 }
 
 #[derive(Deserialize, Default)]
@@ -32,6 +37,14 @@ struct Words {
     note: String,
     reason: String,
     fresh: String,
+    scope: String,
+    subject: String,
+}
+
+impl Words {
+    fn fresh(&self) -> bool {
+        matches!(self.fresh.as_str(), "on" | "1" | "true")
+    }
 }
 
 async fn withdraw(
@@ -68,8 +81,9 @@ async fn submission(
         "reject" => (portal.reject(&actor, &id, &words.note).await, "rejected"),
         "resume" => (portal.resume_flagged(&actor, &id).await, "scoring-resumed"),
         "re-evaluate" => {
-            let fresh = matches!(words.fresh.as_str(), "on" | "1" | "true");
-            let begun = portal.reevaluate(&actor, &id, &words.reason, fresh).await;
+            let begun = portal
+                .reevaluate(&actor, &id, &words.reason, words.fresh())
+                .await;
             (begun.map(|_| ()), "re-evaluation-started")
         }
         _ => return Err(Fault::missing()),
@@ -184,5 +198,97 @@ async fn queue(
     Ok(match site.portal.set_paused(&actor, paused).await {
         Ok(()) => done(&back, notice),
         Err(e) => refused(e, &back, &[]),
+    })
+}
+
+async fn worker(
+    State(site): State<Site>,
+    Asker(actor): Asker,
+    Path((name, deed)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Fault> {
+    let (outcome, notice) = match deed.as_str() {
+        "drain" => (
+            site.portal.drain_worker(&actor, &name).await,
+            "worker-draining",
+        ),
+        "release" => (
+            site.portal.release_worker(&actor, &name).await,
+            "worker-released",
+        ),
+        _ => return Err(Fault::missing()),
+    };
+    let back = sender(&headers, "/admin/workers");
+    Ok(match outcome {
+        Ok(()) => done(&back, notice),
+        Err(e) => refused(e, &back, &[]),
+    })
+}
+
+async fn parked_case(
+    State(site): State<Site>,
+    Asker(actor): Asker,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Fault> {
+    let id = CaseId::parse(&id)?;
+    let back = sender(&headers, "/admin");
+    Ok(match site.portal.release_case(&actor, &id).await {
+        Ok(()) => done(&back, "case-released"),
+        Err(e) => refused(e, &back, &[]),
+    })
+}
+
+async fn begin_set(
+    State(site): State<Site>,
+    Asker(actor): Asker,
+    Typed(words): Typed<Words>,
+) -> Result<Response, Fault> {
+    let begun = match Scope::parse(&words.scope, &words.subject) {
+        Ok(scope) => {
+            site.portal
+                .begin_reevaluation(&actor, &scope, &words.reason, words.fresh())
+                .await
+        }
+        Err(e) => site
+            .portal
+            .require_admin(&actor)
+            .and(Err(PortalError::Invalid(format!("{e}.")))),
+    };
+    Ok(match begun {
+        Ok(id) => done(&format!("/admin/reevaluations/{id}"), "set-begun"),
+        Err(e) => refused(
+            e,
+            "/admin/reevaluations",
+            &[
+                ("scope", &words.scope),
+                ("subject", &words.subject),
+                ("reason", &words.reason),
+            ],
+        ),
+    })
+}
+
+async fn decide_set(
+    State(site): State<Site>,
+    Asker(actor): Asker,
+    Path((id, deed)): Path<(String, String)>,
+) -> Result<Response, Fault> {
+    let id = ReevaluationId::parse(&id)?;
+    let (outcome, notice) = match deed.as_str() {
+        "apply" => (
+            site.portal.apply_reevaluation(&actor, &id).await,
+            "set-applied",
+        ),
+        "discard" => (
+            site.portal.discard_reevaluation(&actor, &id).await,
+            "set-discarded",
+        ),
+        _ => return Err(Fault::missing()),
+    };
+    let page = format!("/admin/reevaluations/{id}");
+    Ok(match outcome {
+        Ok(_) => done(&page, notice),
+        Err(e) => refused(e, &page, &[]),
     })
 }
