@@ -16,6 +16,11 @@ pub(crate) fn actor() -> Actor {
     use_context::<Actor>().unwrap_or(Actor::Anonymous)
 }
 
+/// Whether the site shows generated boards.
+pub(crate) fn is_synthetic() -> bool {
+    use_context::<Arc<Portal>>().is_some_and(|p| p.is_synthetic())
+}
+
 /// Asks a use case and shows its answer.
 pub(crate) fn load<T, Fut>(
     call: impl FnOnce(Arc<Portal>, Actor) -> Fut,

@@ -3,8 +3,8 @@
 //! figures use these functions alike. Never fails: what it doesn't understand
 //! it leaves out.
 
-use faultboard_domain::view::{BoardQuery, TraceQuery};
-use faultboard_domain::{ReleaseId, SubsetId, Track};
+use faultboard_domain::view::{BoardQuery, COMPARED, CompareQuery, TraceQuery};
+use faultboard_domain::{ReleaseId, SubmissionId, SubsetId, Track};
 
 /// The pairs of a query string, decoded, in their order.
 pub fn pairs(query: &str) -> Vec<(String, String)> {
@@ -85,6 +85,43 @@ pub fn board_string(q: &BoardQuery) -> String {
         ("sort", q.sort.as_deref().unwrap_or("")),
         ("reverse", flag(q.reverse)),
     ])
+}
+
+/// The comparison of an address: `rows=a,b,c` or `row=a&row=b`, and `slice`.
+pub fn compare(query: &str) -> CompareQuery {
+    let pairs = pairs(query);
+    let mut rows: Vec<SubmissionId> = Vec::new();
+    for id in pairs
+        .iter()
+        .filter(|(k, _)| k == "rows" || k == "row")
+        .flat_map(|(_, v)| v.split(','))
+        .filter_map(|t| SubmissionId::parse(t.trim()).ok())
+    {
+        if !rows.contains(&id) && rows.len() <= COMPARED.1 {
+            rows.push(id);
+        }
+    }
+    CompareQuery {
+        rows,
+        slice: get(&pairs, "slice").map(|t| t.trim().chars().take(100).collect()),
+    }
+}
+
+/// The query string of a comparison: the inverse of [`compare`].
+pub fn compare_string(q: &CompareQuery) -> String {
+    let rows: Vec<&str> = q.rows.iter().map(|r| r.as_str()).collect();
+    // Commas are plain in a query, and an address is read by people too.
+    let rows = if rows.is_empty() {
+        String::new()
+    } else {
+        format!("rows={}", rows.join(","))
+    };
+    let rest = string([("slice", q.slice.as_deref().unwrap_or(""))]);
+    match (rows.is_empty(), rest.is_empty()) {
+        (false, false) => format!("{rows}&{rest}"),
+        (false, true) => rows,
+        _ => rest,
+    }
 }
 
 /// The trace query of an address: `step` (0-based) and `q`.
@@ -179,6 +216,16 @@ mod tests {
         assert_eq!(q.agent.as_deref(), Some("A&B +"));
         assert_eq!(board_string(&q), text);
         assert_eq!(board(Track::Repair, &board_string(&q)), q);
+    }
+
+    #[test]
+    fn a_comparison_survives_its_address_and_reads_a_form() {
+        let q = compare("rows=s00000001,s00000002&slice=tier-1");
+        assert_eq!(q.rows.len(), 2);
+        assert_eq!(compare_string(&q), "rows=s00000001,s00000002&slice=tier-1");
+        assert_eq!(compare(&compare_string(&q)), q);
+        let form = compare("row=s00000001&row=s00000002&row=s00000001&row=../x&slice=");
+        assert_eq!((form.rows.len(), form.slice), (2, None));
     }
 
     #[test]

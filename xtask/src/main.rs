@@ -1,7 +1,8 @@
-//! The workspace's own tasks: `cargo xtask setup | wasm | images | run | test | chaos | tidy`.
+//! The workspace's own tasks: `cargo xtask setup | wasm | images | run | test | chaos | bench | tidy`.
 //! Each does its own set-up, may be repeated at any time, says what it does, and
 //! ends with a plain error when it can't. It is never part of the product.
 
+mod bench;
 mod chaos;
 mod engine;
 mod images;
@@ -36,6 +37,7 @@ Usage: cargo xtask COMMAND
             --rootfs       make the folders for bubblewrap even where an engine runs
   wasm    build the browser's half of the site into target/site
             --build-std    with Debian's compiler and a standard library made on the spot
+  bench   measure the product's bars as ratios (all, or the rows named: P2 P3 P4 P10)
   tidy    check what ARCHITECTURE.md and CONTRIBUTING.md claim about the source
   setup   install what the others need and this machine lacks
 ";
@@ -91,6 +93,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "run" => run::run(&run::Options::parse(rest)?)?,
         "chaos" => chaos::run(&chaos::Options::parse(rest)?)?,
         "test" => return test::test(rest),
+        "bench" => return bench::bench(rest),
         "tidy" => {
             no_more(rest)?;
             tidy::tidy()?;

@@ -12,9 +12,10 @@ use crate::islands::ThemeToggle;
 use crate::{data, query};
 
 /// The sections of the site: (address, words).
-const SECTIONS: [(&str, &str); 4] = [
+const SECTIONS: [(&str, &str); 5] = [
     ("/board/repair", "Boards"),
     ("/cases", "Cases"),
+    ("/compare", "Compare"),
     ("/changes", "Changes"),
     ("/docs", "Docs"),
 ];
@@ -23,7 +24,11 @@ const SECTIONS: [(&str, &str); 4] = [
 pub(crate) fn header_of_request() -> AnyView {
     let location = use_location();
     let path = location.pathname.get_untracked();
-    header(&data::actor(), &path)
+    // Nobody must take a generated board for a measured one.
+    let synthetic = data::is_synthetic().then(|| {
+        view! { <p class="synthetic-banner" role="note">"Synthetic data: everything on this site was made by a generator. Nothing was run or measured."</p> }
+    });
+    view! { {header(&data::actor(), &path)}{synthetic} }.into_any()
 }
 
 /// The notices of the present request.

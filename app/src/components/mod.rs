@@ -2,6 +2,8 @@
 //! markup; none loads anything or keeps state.
 
 pub mod attempts;
+pub mod board_statistics;
+pub mod breakdown;
 pub mod diff;
 pub mod field;
 pub mod figure;
@@ -14,6 +16,7 @@ pub mod notice;
 pub mod pager;
 #[cfg(feature = "ssr")]
 pub mod proof;
+pub mod reported;
 pub mod sort_head;
 pub mod stat;
 pub mod state;

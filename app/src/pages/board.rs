@@ -7,9 +7,12 @@ use leptos::prelude::*;
 use super::board_row::{self, Scales};
 use crate::components::frame::title;
 use crate::components::sort_head::{SortHead, sort_head};
-use crate::components::{figure, glyph, notice, when};
+use crate::components::{board_statistics, figure, glyph, notice, pager, reported, when};
 use crate::islands::LiveRegion;
 use crate::{data, format, query};
+
+/// The most rows of a page; a larger board has several.
+const MOST_ROWS: usize = 100;
 
 /// `/board/:track`.
 #[component]
@@ -17,15 +20,19 @@ pub fn Route() -> impl IntoView {
     let Ok(track) = super::param("track").parse::<Track>() else {
         return data::not_found();
     };
-    let asked = query::board(track, &super::query_string());
+    let text = super::query_string();
+    let asked = query::board(track, &text);
     let shown = asked.clone();
+    let part = query::get(&query::pairs(&text), "page")
+        .and_then(|p| p.parse::<usize>().ok())
+        .unwrap_or(1);
     data::load(
         move |portal, actor| async move {
             let view = portal.board(&actor, &asked).await?;
             let figures = portal.board_figures(&actor, &asked).await?;
             Ok((view, figures))
         },
-        move |(view, figures)| page(&view, &figures, &shown),
+        move |(view, figures)| page_part(&view, &figures, &shown, part),
     )
 }
 
@@ -44,8 +51,18 @@ pub const fn question(track: Track) -> &'static str {
     }
 }
 
-/// The page.
+/// The page with its first rows.
 pub fn page(view: &BoardView, figures: &[FigureView], asked: &BoardQuery) -> AnyView {
+    page_part(view, figures, asked, 1)
+}
+
+/// The page with one part of its rows; `part` counts from 1.
+pub fn page_part(
+    view: &BoardView,
+    figures: &[FigureView],
+    asked: &BoardQuery,
+    part: usize,
+) -> AnyView {
     let track = view.track;
     let tabs: Vec<AnyView> = [Track::Repair, Track::Diagnosis]
         .into_iter()
@@ -68,8 +85,10 @@ pub fn page(view: &BoardView, figures: &[FigureView], asked: &BoardQuery) -> Any
             <p class="lede">{question(track)}</p>
             <div id="board">
                 {filters(view, asked)}
-                {table(view, asked)}
+                {table(view, asked, part)}
+                {board_statistics::section(view)}
                 <div class="figures">{figures}</div>
+                {reported::section(&view.reported)}
             </div>
         </div>
     }
@@ -129,6 +148,7 @@ fn filters(view: &BoardView, asked: &BoardQuery) -> AnyView {
             <p class="downloads">
                 <a href=link("csv")>"CSV"</a>
                 <a href=link("json")>"JSON"</a>
+                <a href=query::href(&format!("/breakdowns/{track}.csv"), &downloads)>"Breakdowns"</a>
                 <a href=permalink>"Permalink"</a>
             </p>
         </div>
@@ -163,7 +183,7 @@ fn text(name: &'static str, value: Option<&str>) -> AnyView {
 }
 
 /// The table, or what stands in its place while there are no rows.
-pub fn table(view: &BoardView, asked: &BoardQuery) -> AnyView {
+pub fn table(view: &BoardView, asked: &BoardQuery, part: usize) -> AnyView {
     if view.rows.is_empty() {
         let filtered = asked.agent.is_some() || asked.model.is_some() || asked.open_weights;
         return if filtered {
@@ -205,18 +225,25 @@ pub fn table(view: &BoardView, asked: &BoardQuery) -> AnyView {
         .iter()
         .map(|c| head(c, view, asked, &path))
         .collect();
+    let parts = view.rows.len().div_ceil(MOST_ROWS);
+    let part = part.clamp(1, parts);
     let rows: Vec<AnyView> = view
         .rows
         .iter()
+        .skip((part - 1) * MOST_ROWS)
+        .take(MOST_ROWS)
         .map(|r| board_row::row(r, view, &scales))
         .collect();
     let n_rows = format::counted(view.rows.len() as u64, "configuration", "configurations");
     view! {
+        <form method="get" action="/compare" class="pick-rows" aria-label="Compare rows">
+        <input type="hidden" name="slice" value=view.slice.clone()/>
         <div class="board-scroll">
             <table class="data board" data-track=view.track.as_str()>
                 <caption class="sr">{format!("{} board, {n_rows}", view.track.title())}</caption>
                 <thead>
                     <tr>
+                        <th scope="col" class="pick"><span class="sr">"compare"</span></th>
                         {rank}
                         <th scope="col" class="name">"configuration"</th>
                         {heads}
@@ -225,7 +252,36 @@ pub fn table(view: &BoardView, asked: &BoardQuery) -> AnyView {
                 {rows}
             </table>
         </div>
+        {(view.rows.len() > 1).then(|| view! {
+            <p class="pick-go"><button class="button small">"Compare"</button><span class="remark">"the rows ticked, two to six of them"</span></p>
+        })}
+        </form>
+        {pager(view, asked, &path, part, parts)}
         {under(view, &n_rows)}
+    }
+    .into_any()
+}
+
+/// Where the other rows are, on a board of many.
+fn pager(view: &BoardView, asked: &BoardQuery, path: &str, part: usize, parts: usize) -> AnyView {
+    if parts < 2 {
+        return ().into_any();
+    }
+    let link = |to: usize, words: &str| {
+        (1..=parts).contains(&to).then(|| {
+            let rest = query::board_string(asked);
+            let sign = if rest.is_empty() { "" } else { "&" };
+            (format!("{path}?{rest}{sign}page={to}"), words.to_owned())
+        })
+    };
+    let said = format!(
+        "Rows {} to {} of {}",
+        (part - 1) * MOST_ROWS + 1,
+        (part * MOST_ROWS).min(view.rows.len()),
+        format::count(view.rows.len() as u64)
+    );
+    view! {
+        <div class="pick-go"><span class="num">{said}</span>{pager::pager("Rows of this board", link(part - 1, "rows before"), link(part + 1, "next rows"))}</div>
     }
     .into_any()
 }

@@ -2,11 +2,11 @@
 //! leaves out, how it stands against other rows, and its result on every case.
 
 use faultboard_domain::Track;
-use faultboard_domain::view::{BoardRow, BoardView, CaseCell, Spending};
+use faultboard_domain::view::{BoardRow, BoardView, CaseCell, CompareQuery, Rival, Spending};
 use leptos::prelude::*;
 
-use crate::components::{glyph, interval, when};
-use crate::format;
+use crate::components::{breakdown, glyph, interval, when};
+use crate::{format, query};
 
 /// The most cases whose results a fold-out lists; beyond, it links to the submission.
 const MOST_CASES: u32 = 60;
@@ -86,7 +86,7 @@ pub fn row(r: &BoardRow, view: &BoardView, scales: &Scales) -> AnyView {
             view! { <div><dt>{name}</dt><dd>{cell(r, &c.key, &c.unit, view.n_cases, scales)}</dd></div> }.into_any()
         })
         .collect();
-    let span = (view.columns.len() + 2).to_string();
+    let span = (view.columns.len() + 3).to_string();
     let open_weights = r
         .open_weights
         .then(|| view! { <span class="tag">"open weights"</span> });
@@ -96,6 +96,7 @@ pub fn row(r: &BoardRow, view: &BoardView, scales: &Scales) -> AnyView {
     view! {
         <tbody data-row=r.submission.to_string()>
             <tr class="row">
+                <td class="pick"><input type="checkbox" name="row" value=r.submission.to_string() aria-label=format!("Compare {}", r.configuration)/></td>
                 <td class="rank">{rank(r)}</td>
                 <th scope="row" class="name">
                     <a href=format!("/submissions/{}", r.submission)>
@@ -116,6 +117,7 @@ pub fn row(r: &BoardRow, view: &BoardView, scales: &Scales) -> AnyView {
                     <div class="fold-inner">
                         <dl class="facts narrow-only">{listed}</dl>
                         {standing(r)}
+                        {breakdowns(r, view)}
                         {per_case(r, view)}
                     </div>
                 </td>
@@ -201,6 +203,8 @@ fn standing(r: &BoardRow) -> AnyView {
     view! {
         <div class="standing">
             <p>{against}</p>
+            {rivals(r, &r.beats, "ahead of", r.rank.as_ref().map_or(0, |k| k.beats))}
+            {rivals(r, &r.beaten_by, "behind", r.rank.as_ref().map_or(0, |k| k.beaten_by))}
             {spent}
             {missing}
             <p>
@@ -209,6 +213,52 @@ fn standing(r: &BoardRow) -> AnyView {
                 <a href=format!("/submissions/{}/traces.zip", r.submission)>"all traces"</a>
             </p>
         </div>
+    }
+    .into_any()
+}
+
+/// Names of rows with links to the comparison with this one.
+fn rivals(r: &BoardRow, of: &[Rival], words: &'static str, all: u32) -> Option<AnyView> {
+    if of.is_empty() {
+        return None;
+    }
+    let links: Vec<AnyView> = of
+        .iter()
+        .map(|o| {
+            let rows = vec![r.submission.clone(), o.submission.clone()];
+            let href = query::href(
+                "/compare",
+                &query::compare_string(&CompareQuery { rows, slice: None }),
+            );
+            view! { <li><a href=href>{o.configuration.clone()}</a></li> }.into_any()
+        })
+        .collect();
+    let more = usize::try_from(all)
+        .unwrap_or(usize::MAX)
+        .saturating_sub(of.len());
+    let more = (more > 0).then(|| view! { <li>{format!("{more} more")}</li> });
+    Some(view! { <div class="rivals"><span>{words}</span><ul class="plain inline-list">{links}{more}</ul></div> }.into_any())
+}
+
+/// The row's breakdowns, or where they are on a board of many rows.
+fn breakdowns(r: &BoardRow, view: &BoardView) -> AnyView {
+    let Some(s) = r.statistics.as_deref() else {
+        return view! { <p><a href=format!("/submissions/{}#breakdowns", r.submission)>"By tier, family and system"</a></p> }.into_any();
+    };
+    let flips = s.flips.as_ref().map(breakdown::flips);
+    let lines: Vec<AnyView> = s
+        .stability
+        .as_ref()
+        .map(breakdown::stability_line)
+        .into_iter()
+        .chain(breakdown::leave_one_out_line(s))
+        .map(|text| view! { <p class="remark">{text}</p> }.into_any())
+        .collect();
+    view! {
+        {breakdown::groups(s, view.track, false)}
+        {flips}
+        {lines}
+        <p class="remark"><a href=format!("/submissions/{}#breakdowns", r.submission)>"By system too"</a></p>
     }
     .into_any()
 }

@@ -132,6 +132,9 @@ fn seconds(s: u64) -> f64 {
     s as f64
 }
 
+/// The most configurations that a case lists.
+const MOST_ROWS: usize = 100;
+
 /// One strip per configuration: its attempts under both conditions.
 fn repair(of: &[CaseOutcomes]) -> AnyView {
     let present: BTreeSet<&str> = of
@@ -147,6 +150,7 @@ fn repair(of: &[CaseOutcomes]) -> AnyView {
         .collect();
     let rows: Vec<AnyView> = of
         .iter()
+        .take(MOST_ROWS)
         .map(|o| {
             let strip = |condition: Condition| -> Vec<AnyView> {
                 o.attempts
@@ -173,14 +177,28 @@ fn repair(of: &[CaseOutcomes]) -> AnyView {
             <thead><tr><th scope="col" class="name">"configuration"</th><th scope="col">"symptom only"</th><th scope="col">"with context"</th></tr></thead>
             <tbody>{rows}</tbody>
         </table>
+        {more(of.len(), "repair")}
         {glyph::legend(&legend)}
     }
     .into_any()
 }
 
+/// Where the configurations are that the page leaves out.
+fn more(all: usize, track: &'static str) -> Option<AnyView> {
+    (all > MOST_ROWS).then(|| {
+        let text = format!(
+            "{} more stand on the ",
+            format::count((all - MOST_ROWS) as u64)
+        );
+        view! { <p class="remark">{text}<a href=format!("/board/{track}")>"board"</a>"."</p> }
+            .into_any()
+    })
+}
+
 fn diagnosis(of: &[CaseOutcomes]) -> AnyView {
     let rows: Vec<AnyView> = of
         .iter()
+        .take(MOST_ROWS)
         .map(|o| {
             let cells: Vec<AnyView> = o
                 .attempts
@@ -205,6 +223,7 @@ fn diagnosis(of: &[CaseOutcomes]) -> AnyView {
             <thead><tr><th scope="col" class="name">"configuration"</th><th scope="col">"block coverage per attempt "<span class="unit">"%"</span></th></tr></thead>
             <tbody>{rows}</tbody>
         </table>
+        {more(of.len(), "diagnosis")}
     }
     .into_any()
 }

@@ -125,6 +125,12 @@ pub fn body(view: &SubmissionView) -> AnyView {
         .row
         .as_ref()
         .map(|r| section("scores", "Scores", parts::scores(r)));
+    let track = view.metadata.as_ref().map_or(Track::Repair, |m| m.track);
+    let breakdowns = view
+        .row
+        .as_ref()
+        .and_then(|r| r.statistics.as_deref())
+        .map(|s| section("breakdowns", "Breakdowns", parts::breakdowns(s, track)));
     let report = view
         .report
         .as_ref()
@@ -168,6 +174,7 @@ pub fn body(view: &SubmissionView) -> AnyView {
         <div class="columns">
             <div class="main-column">
                 {scores}
+                {breakdowns}
                 {attempts}
                 {report}
                 {hits}

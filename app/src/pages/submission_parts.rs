@@ -2,11 +2,13 @@
 //! scores, the report of its check, its revisions.
 
 use faultboard_domain::metadata::Network;
-use faultboard_domain::view::{AttemptCell, BoardRow, RevisionView, SubmissionView};
-use faultboard_domain::{AttemptId, Report, Severity, SubmissionId};
+use faultboard_domain::view::{
+    AttemptCell, BoardRow, RevisionView, RowStatistics, SubmissionView,
+};
+use faultboard_domain::{AttemptId, Report, Severity, SubmissionId, Track};
 use leptos::prelude::*;
 
-use crate::components::{field, interval, stat, state, when};
+use crate::components::{breakdown, field, interval, stat, state, when};
 use crate::{format, query};
 
 /// The most problems that a page lists; the download holds all of them.
@@ -186,6 +188,50 @@ pub fn scores(r: &BoardRow) -> AnyView {
         <table class="data scores"><tbody>{rows}</tbody></table>
         {stat::stats(stats)}
         {missing}
+    }
+    .into_any()
+}
+
+/// What is computed of the row alone.
+pub fn breakdowns(s: &RowStatistics, track: Track) -> AnyView {
+    let flips = s.flips.as_ref().map(breakdown::flips);
+    let exact = |name: &str, ends: Option<(f64, f64)>| {
+        ends.map(|(low, high)| {
+            format!(
+                "{name}: exact (Clopper-Pearson) 95 % interval {} to {} %.",
+                format::percent(low),
+                format::percent(high)
+            )
+        })
+    };
+    let exact: Vec<AnyView> = [
+        exact("Symptom only", s.exact_symptom),
+        exact("With context", s.exact_context),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|text| view! { <p class="remark">{text}</p> }.into_any())
+    .collect();
+    let stability = s.stability.as_ref().map(|found| {
+        view! {
+            <h3 id="stability">"Stability"</h3>
+            <p>{breakdown::stability_line(found)}</p>
+            {breakdown::unstable(found)}
+        }
+    });
+    let left_out = (s.leave_one_out.len() > 1).then(|| {
+        view! {
+            <h3 id="leave-one-out">"Each system left out"</h3>
+            <p>{breakdown::leave_one_out_line(s)}</p>
+            {breakdown::leave_one_out(s)}
+        }
+    });
+    view! {
+        {breakdown::groups(s, track, true)}
+        {flips}
+        {exact}
+        {stability}
+        {left_out}
     }
     .into_any()
 }

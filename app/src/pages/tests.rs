@@ -270,6 +270,8 @@ fn board() -> BoardView {
         computed: Timestamp(0),
         inputs: "0".repeat(64),
         scorer_version: "oracle-1".to_owned(),
+        statistics: None,
+        reported: Vec::new(),
     }
 }
 

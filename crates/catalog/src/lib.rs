@@ -13,6 +13,7 @@ pub mod lints;
 pub mod loader;
 pub mod markdown;
 mod release_file;
+pub mod reported;
 pub mod solution;
 pub mod specificity;
 pub mod variants;

@@ -28,6 +28,9 @@ const CATALOG_FLAG: &str = "boards-catalog";
 /// Names the present boards: the job that rebuilt them.
 pub(crate) const GENERATION_FLAG: &str = "boards-generation";
 
+/// Boards of more rows are kept without what only small ones unfold.
+const LARGE: usize = 100;
+
 /// What published configurations reached on one case.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CaseBoard {
@@ -230,6 +233,15 @@ impl Portal {
             } else {
                 figures::draw(&view, &cases)?
             };
+            if view.rows.len() > LARGE {
+                // Pages show parts of a large board and no row's cases: those
+                // stand on the submissions' own pages.
+                for row in &mut view.rows {
+                    row.per_case.clear();
+                    row.beats.truncate(3);
+                    row.beaten_by.truncate(3);
+                }
+            }
             built.push(Built { key, view, figures });
         }
         Ok(built)
@@ -264,6 +276,8 @@ impl Portal {
             computed: self.now(),
             inputs: String::new(),
             scorer_version: scorer_version(key.track),
+            statistics: None,
+            reported: Vec::new(),
         })
     }
 
@@ -296,13 +310,15 @@ impl Portal {
     /// A board, from the cache, filtered and ordered as the query says.
     pub async fn board(&self, _actor: &Actor, query: &BoardQuery) -> Result<BoardView> {
         let key = self.key(query).await?;
-        let cached = boards::board(&mut *self.store.reader().await?, &key).await?;
+        let mut c = self.store.reader().await?;
+        let cached = boards::board(&mut c, &key).await?;
         let mut view = match cached {
             Some(v) => v,
             // Not built yet (a new site), or a track that no release has.
             None if key.slice.is_empty() => self.empty_board(&key)?,
             None => return Err(PortalError::NotFound),
         };
+        self.add_statistics(&mut c, &mut view).await?;
         view.arrange(query);
         Ok(view)
     }
@@ -395,6 +411,62 @@ impl Portal {
             content_type,
             format!("{}-{id}-{}-{}.{format}", key.track, key.release, key.subset),
         ))
+    }
+
+    /// The breakdowns of a board's rows, by tier, family and system, as data.
+    pub async fn breakdowns_file(
+        &self,
+        _actor: &Actor,
+        query: &BoardQuery,
+        format: &str,
+    ) -> Result<FileBody> {
+        let key = self.key(query).await?;
+        let mut c = self.store.reader().await?;
+        let view = boards::board(&mut c, &key)
+            .await?
+            .ok_or(PortalError::NotFound)?;
+        let ids: Vec<CaseId> = self
+            .track_cases(key.track, &key.release, &key.subset)?
+            .into_iter()
+            .map(|c| c.id)
+            .collect();
+        let mut rows = Vec::new();
+        for r in &view.rows {
+            let own = self.row_statistics(&mut c, &r.revision, &ids).await?;
+            rows.push((
+                r.configuration.clone(),
+                r.submission.to_string(),
+                own.unwrap_or_default(),
+            ));
+        }
+        let name = format!(
+            "breakdowns-{}-{}-{}.{format}",
+            view.track, view.release, view.subset
+        );
+        match format {
+            "json" => Ok(FileBody::new(
+                serde_json::to_vec_pretty(&serde_json::json!({
+                    "track": view.track,
+                    "release": view.release,
+                    "subset": view.subset,
+                    "rows": rows.iter().map(|(configuration, submission, statistics)| serde_json::json!({
+                        "configuration": configuration,
+                        "submission": submission,
+                        "statistics": statistics,
+                    })).collect::<Vec<_>>(),
+                }))
+                .map_err(PortalError::internal)?
+                .into(),
+                "application/json",
+                name,
+            )),
+            "csv" => Ok(FileBody::new(
+                crate::csv::breakdowns(&view, &rows).into_bytes().into(),
+                "text/csv; charset=utf-8",
+                name,
+            )),
+            _ => Err(PortalError::NotFound),
+        }
     }
 
     /// A board as data.

@@ -2,7 +2,9 @@
 //! no spreadsheet takes for a formula. The release stands in every line, so that
 //! a line tells where it is from.
 
-use faultboard_domain::view::{BoardView, CompareView, GroupLine};
+use faultboard_domain::view::{
+    BoardStatistics, BoardView, CompareView, MeasureKind, RowStatistics,
+};
 
 /// A number as data: the shortest text that reads back the same, empty if unknown.
 pub(crate) fn number(value: Option<f64>) -> String {
@@ -78,13 +80,45 @@ pub(crate) fn comparison(view: &CompareView) -> String {
     out
 }
 
+/// One line per pair of a board's panel.
+pub(crate) fn panel(measure: MeasureKind, view: &BoardView, s: &BoardStatistics) -> String {
+    let mut out = String::from(
+        "measure,first,second,difference,low,high,p,p_holm,n,release,subset,scorer_version\n",
+    );
+    let name = |id: &faultboard_domain::SubmissionId| {
+        let row = view.rows.iter().find(|r| r.submission == *id);
+        field(row.map_or("", |r| r.configuration.as_str()))
+    };
+    for p in &s.panel {
+        let d = &p.difference;
+        line(
+            &mut out,
+            &[
+                measure.to_string(),
+                name(&p.a),
+                name(&p.b),
+                number(Some(d.mean)),
+                number(d.ci95.map(|c| c.0)),
+                number(d.ci95.map(|c| c.1)),
+                number(d.p),
+                number(p.p_holm),
+                d.n.to_string(),
+                view.release.to_string(),
+                view.subset.to_string(),
+                field(&view.scorer_version),
+            ],
+        );
+    }
+    out
+}
+
 /// One line per row and group of cases.
-pub(crate) fn breakdowns(view: &BoardView, rows: &[(String, String, Vec<GroupLine>)]) -> String {
+pub(crate) fn breakdowns(view: &BoardView, rows: &[(String, String, RowStatistics)]) -> String {
     let mut out = String::from(
         "configuration,submission,group,cases,symptom,symptom_low,symptom_high,context,context_low,context_high,lift,lift_low,lift_high,lift_p,block,block_low,block_high,file,file_low,file_high,release,subset\n",
     );
-    for (configuration, submission, groups) in rows {
-        for g in groups {
+    for (configuration, submission, own) in rows {
+        for g in &own.groups {
             let mut fields = vec![
                 field(configuration),
                 field(submission),

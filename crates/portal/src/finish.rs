@@ -9,7 +9,8 @@ use faultboard_domain::job::{JobKind, Priority};
 use faultboard_domain::score::DiagnosisScores;
 use faultboard_domain::view::BoardRow;
 use faultboard_domain::{
-    Actor, AttemptId, Condition, Diagnosis, Finding, Outcome, RevisionId, SubmissionState, Track,
+    Actor, AttemptId, CaseId, Condition, Diagnosis, Finding, Outcome, RevisionId, SubmissionState,
+    Track,
 };
 use faultboard_jobs::{JobContext, JobFailure};
 use faultboard_scoring::aggregate::DiagnosisAttempt;
@@ -21,11 +22,11 @@ use faultboard_store::attempts::{Attempt, is_set_aside};
 use faultboard_store::jobs::{Claimed, NewJob};
 use faultboard_store::revisions::{self, Revision, RevisionState};
 use faultboard_store::submissions::{self, Submission};
-use faultboard_store::{Tx, attempts, jobs};
+use faultboard_store::{Tx, attempts, jobs, statistics as stored};
 use serde::{Deserialize, Serialize};
 
 use crate::machine::failure;
-use crate::{Change, Portal, PortalError, Result};
+use crate::{Change, Portal, PortalError, Result, statistics};
 
 /// The most bytes of a diagnosis that are read.
 pub(crate) const DIAGNOSIS_MOST: u64 = 16 << 20;
@@ -251,6 +252,13 @@ impl Portal {
             u32::try_from(set_aside.len()).unwrap_or(u32::MAX),
         );
         scores.row = self.own_row(&s, revision, &scores)?;
+        let cases = self.track_cases(metadata.track, &metadata.release, &metadata.subset)?;
+        let ids: Vec<CaseId> = cases.iter().map(|c| c.id.clone()).collect();
+        let (track, own) = (metadata.track, scores.clone());
+        let own = statistics::blocking(move || {
+            statistics::row::compute(track, &own, &cases.iter().collect::<Vec<_>>())
+        })
+        .await?;
         let mut changes = self
             .changes_against_base(&r, &outcomes, &diagnosis, &set_aside)
             .await?;
@@ -279,6 +287,8 @@ impl Portal {
             // A first scoring replaces nothing; what comes after it must be applied.
             submissions::set_live_revision(&mut tx, &s.id, revision).await?;
         }
+        let key = statistics::row_key(revision, &ids);
+        stored::put(&mut tx, stored::Kind::Row, &key, &own, now).await?;
         let actor = Actor::System;
         submissions::transition(
             &mut tx,
@@ -315,7 +325,7 @@ impl Portal {
         Ok(())
     }
 
-    fn own_row(
+    pub(crate) fn own_row(
         &self,
         s: &Submission,
         revision: &RevisionId,

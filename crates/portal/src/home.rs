@@ -2,7 +2,7 @@
 
 use faultboard_domain::Actor;
 use faultboard_domain::Track;
-use faultboard_domain::view::{BoardQuery, ChangeView, HomeView};
+use faultboard_domain::view::{BoardQuery, ChangeView, HomeView, ReportedSet};
 use faultboard_store::submissions;
 
 use crate::{Portal, Result};
@@ -45,6 +45,11 @@ impl Portal {
             boards,
             changes: submissions::changes(&mut c, 5).await?,
         })
+    }
+
+    /// What publications report and nobody rescored here.
+    pub fn reported(&self, _actor: &Actor) -> Vec<ReportedSet> {
+        faultboard_catalog::reported::all()
     }
 
     /// The newest public changes.

@@ -32,6 +32,7 @@ mod proofs;
 mod random;
 mod reevaluation;
 mod reevaluation_page;
+pub mod reproduce;
 mod rows;
 mod scan;
 mod score;
@@ -39,6 +40,7 @@ mod settings;
 mod statistics;
 mod submission_page;
 mod sweep;
+pub mod synthetic;
 mod uploads;
 mod verify;
 
@@ -141,6 +143,7 @@ impl Portal {
         runtime: Arc<dyn Runtime>,
     ) -> Result<Arc<Self>> {
         let settings = settings.absolute().map_err(PortalError::internal)?;
+        let settings = synthetic::adopt(settings);
         let catalog = knowledge::load_catalog(&settings)?;
         let portal = Self::with_catalog(settings, clock, runtime, catalog).await?;
         portal.ensure_boards().await?;

@@ -11,8 +11,11 @@ use faultboard_bundle::package::{Compression, package as pack};
 use faultboard_bundle::{Answer, AttemptEntry, AttemptSink, Checked, check_archive, check_folder};
 use faultboard_catalog::Catalog;
 use faultboard_domain::finding::GuardSeverity;
+use faultboard_domain::metadata::Metadata;
 use faultboard_domain::view::BoardRow;
-use faultboard_domain::{AttemptId, CaseId, Clock, Condition, Diagnosis, Report, SystemId, Track};
+use faultboard_domain::{
+    AttemptId, CaseId, Clock, Condition, Diagnosis, Digest, Report, SystemId, Track,
+};
 use faultboard_leakage::Source;
 use faultboard_scoring::aggregate::DiagnosisAttempt;
 use faultboard_scoring::diagnosis::{PreparedBlocks, compare};
@@ -22,7 +25,7 @@ use serde_json::{Value, json};
 
 use crate::finish::RevisionScores;
 use crate::knowledge::{bundle_knowledge, bundle_limits, load_catalog};
-use crate::{PortalError, Result, Settings, machine, random, rows, scan, verify};
+use crate::{PortalError, Result, Settings, machine, rows, scan, verify};
 
 /// Keeps what traces amount to while a bundle streams by.
 #[derive(Default)]
@@ -117,8 +120,39 @@ pub async fn score(
 ) -> Result<Value> {
     let settings = &settings.clone().absolute().map_err(unreadable)?;
     let catalog = load_catalog(settings)?;
+    let (metadata, scores, attempts) = scored(dir, settings, &catalog, clock, say).await?;
+    let release = catalog
+        .release(&metadata.release)
+        .ok_or(PortalError::NotFound)?;
+    let cohort: BTreeMap<CaseId, SystemId> = catalog
+        .subset(release, &metadata.subset)
+        .iter()
+        .filter_map(|id| catalog.case(id))
+        .map(|e| (e.case.id.clone(), e.case.system.clone()))
+        .collect();
+    let row: Option<BoardRow> = rows::scored_offline(&metadata, &scores, &cohort);
+    Ok(json!({
+        "track": metadata.track,
+        "release": metadata.release,
+        "subset": metadata.subset,
+        "configuration": metadata.configuration(),
+        "scorer_version": crate::finish::scorer_version(metadata.track),
+        "attempts": attempts,
+        "row": row,
+    }))
+}
+
+/// Scores a bundle: its metadata, its selected attempts with their scores, and a
+/// line about each.
+pub(crate) async fn scored(
+    dir: &Path,
+    settings: &Settings,
+    catalog: &Catalog,
+    clock: Arc<dyn Clock>,
+    say: Arc<dyn Fn(&str) + Send + Sync>,
+) -> Result<(Metadata, RevisionScores, Vec<Value>)> {
     let mut usages = Usages::default();
-    let bundle = checked(dir, settings, &catalog, &mut usages)?;
+    let bundle = checked(dir, settings, catalog, &mut usages)?;
     if !bundle.report.is_ok() {
         return Err(PortalError::Rejected(Box::new(bundle.report)));
     }
@@ -142,7 +176,7 @@ pub async fn score(
         for entry in group.into_iter().take(slots) {
             let case = catalog.case(&entry.case).ok_or(PortalError::NotFound)?;
             let usage = usages.0.get(&entry.trace.path).copied().unwrap_or_default();
-            let attempt = AttemptId::parse(&random::id_text('a')).map_err(PortalError::internal)?;
+            let attempt = attempt_id(entry)?;
             let mut line = json!({"case": entry.case, "condition": entry.condition, "run": entry.run.folder()});
             match &entry.answer {
                 Answer::Diagnosis(_, bytes) => {
@@ -194,25 +228,23 @@ pub async fn score(
             attempts.push(line);
         }
     }
-    let release = catalog
-        .release(&metadata.release)
-        .ok_or(PortalError::NotFound)?;
-    let cohort: BTreeMap<CaseId, SystemId> = catalog
-        .subset(release, &metadata.subset)
-        .iter()
-        .filter_map(|id| catalog.case(id))
-        .map(|e| (e.case.id.clone(), e.case.system.clone()))
-        .collect();
-    let row: Option<BoardRow> = rows::scored_offline(&metadata, &scores, &cohort);
-    Ok(json!({
-        "track": metadata.track,
-        "release": metadata.release,
-        "subset": metadata.subset,
-        "configuration": metadata.configuration(),
-        "scorer_version": crate::finish::scorer_version(metadata.track),
-        "attempts": attempts,
-        "row": row,
-    }))
+    Ok((metadata, scores, attempts))
+}
+
+/// An attempt's id outside of a site: the same for the same attempt.
+fn attempt_id(entry: &AttemptEntry) -> Result<AttemptId> {
+    let bytes = match &entry.answer {
+        Answer::Patch(_, bytes) | Answer::Diagnosis(_, bytes) => bytes,
+    };
+    let condition = entry.condition.map_or("", Condition::as_str);
+    let key = format!(
+        "{} {condition} {} {}",
+        entry.case,
+        entry.run,
+        Digest::of(bytes)
+    );
+    let text = format!("a{}", &Digest::of(key.as_bytes()).as_str()[..16]);
+    AttemptId::parse(&text).map_err(PortalError::internal)
 }
 
 /// Keeps traces as normalised steps in scratch files while a bundle streams by.

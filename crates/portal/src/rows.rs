@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use faultboard_domain::metadata::Metadata;
 use faultboard_domain::score::Estimate;
 use faultboard_domain::view::{
-    BoardRow, CaseCell, Column, DiagnosisCells, Difference, RankView, RepairCells, Spending,
+    BoardRow, CaseCell, Column, DiagnosisCells, Difference, RankView, RepairCells, Rival, Spending,
 };
 use faultboard_domain::{
     AttemptId, CaseId, Condition, RevisionId, SubmissionId, SystemId, Timestamp, Track,
@@ -19,6 +19,9 @@ use faultboard_stats::rank::{Rank, Rate, by_rate, by_score};
 use faultboard_store::submissions::Submission;
 
 use crate::finish::RevisionScores;
+
+/// The most rows that a row names as beaten, or as beating it.
+const RIVALS: usize = 12;
 
 /// A row together with what ranks are made of.
 pub(crate) struct Scored {
@@ -175,6 +178,16 @@ pub(crate) fn scored(
     )
 }
 
+/// A row under the ids that the caller gives, for boards that no site holds.
+pub(crate) fn scored_as(
+    m: &Metadata,
+    ids: (SubmissionId, RevisionId),
+    scores: &RevisionScores,
+    cohort: &BTreeMap<CaseId, SystemId>,
+) -> Option<Scored> {
+    row(m, ids.0, ids.1, Timestamp(0), scores, cohort)
+}
+
 /// The row of a bundle that no site knows; its ids say so.
 pub(crate) fn scored_offline(
     m: &Metadata,
@@ -214,6 +227,9 @@ fn row(
         repair: None,
         diagnosis: None,
         per_case: Vec::new(),
+        beats: Vec::new(),
+        beaten_by: Vec::new(),
+        statistics: None,
     };
     match m.track {
         Track::Repair | Track::Recovery => repair_row(row, scores, cohort),
@@ -354,12 +370,27 @@ pub(crate) fn rank(track: Track, mut rows: Vec<Scored>) -> Vec<BoardRow> {
         _ => by_score(&rows.iter().map(|r| r.mean).collect::<Vec<_>>()),
     };
     let headlines: Vec<BTreeMap<CaseId, f64>> = rows.iter().map(|r| r.headline.clone()).collect();
-    let mut beats = vec![0_u32; rows.len()];
-    let mut beaten_by = vec![0_u32; rows.len()];
+    let mut beats = vec![Vec::new(); rows.len()];
+    let mut beaten_by = vec![Vec::new(); rows.len()];
     for (winner, loser) in significant(&headlines) {
-        beats[winner] += 1;
-        beaten_by[loser] += 1;
+        beats[winner].push(loser);
+        beaten_by[loser].push(winner);
     }
+    let count = |list: &[usize]| u32::try_from(list.len()).unwrap_or(u32::MAX);
+    let place = |i: &usize| ranks[*i].map_or(usize::MAX, |r| r.place);
+    let names: Vec<Rival> = rows
+        .iter()
+        .map(|r| Rival {
+            submission: r.row.submission.clone(),
+            configuration: r.row.configuration.clone(),
+        })
+        .collect();
+    let first = |list: &[usize]| {
+        list.iter()
+            .take(RIVALS)
+            .map(|i| names[*i].clone())
+            .collect()
+    };
     for (i, scored) in rows.iter_mut().enumerate() {
         scored.row.rank = ranks[i].map(|r| RankView {
             rank: u32::try_from(r.place).unwrap_or(u32::MAX),
@@ -368,9 +399,14 @@ pub(crate) fn rank(track: Track, mut rows: Vec<Scored>) -> Vec<BoardRow> {
             } else {
                 r.place.to_string()
             },
-            beats: beats[i],
-            beaten_by: beaten_by[i],
+            beats: count(&beats[i]),
+            beaten_by: count(&beaten_by[i]),
         });
+        // The best of those below, the nearest of those above.
+        beats[i].sort_by_key(|j| (place(j), *j));
+        beaten_by[i].sort_by_key(|j| (std::cmp::Reverse(place(j)), *j));
+        scored.row.beats = first(&beats[i]);
+        scored.row.beaten_by = first(&beaten_by[i]);
     }
     let mut rows: Vec<BoardRow> = rows.into_iter().map(|s| s.row).collect();
     rows.sort_by(|a, b| {

@@ -183,6 +183,14 @@ impl Portal {
             {
                 row = Some(ranked);
             }
+            if let (Some(row), Some(m)) = (&mut row, &s.metadata) {
+                let cases = self.track_cases(m.track, &m.release, &m.subset)?;
+                let ids: Vec<_> = cases.into_iter().map(|c| c.id).collect();
+                row.statistics = self
+                    .row_statistics(&mut c, &revision, &ids)
+                    .await?
+                    .map(Box::new);
+            }
         }
         let mut views = Vec::new();
         for r in &progress.revisions {

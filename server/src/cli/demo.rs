@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use faultboard_domain::SubmissionId;
+use faultboard_portal::synthetic::Synthetic;
 use faultboard_portal::{Portal, PortalError};
 use tokio::sync::watch;
 
@@ -27,6 +28,33 @@ pub(super) async fn see_through(
         tokio::time::sleep(LOOK).await;
     }
     Ok(new)
+}
+
+/// Generates boards, and has them and their statistics computed.
+pub(super) async fn synthetic(wanted: &[Synthetic], mut config: Config, json: bool) -> Result {
+    config.workers = config.workers.max(1);
+    faultboard_portal::synthetic::prepare(&config.portal(), wanted)?;
+    let portal = serve::open(&config).await?;
+    let made = portal.load_synthetic(wanted).await?;
+    let (stop, stopping) = watch::channel(false);
+    let workers = tokio::spawn(Arc::clone(&portal).run_workers(stopping));
+    while portal.work_waits().await? {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let _ = stop.send(true);
+    if let Err(e) = workers.await {
+        out::aside(format_args!("a worker ended badly: {e}"));
+    }
+    portal.close().await;
+    if json {
+        out::json(&serde_json::json!({ "synthetic": true, "submissions": made }));
+    } else {
+        out::line(format_args!(
+            "{made} synthetic submissions were generated. Look at them with `faultboard serve --data-dir {}`.",
+            config.data_dir.display()
+        ));
+    }
+    Ok(Ended::Well)
 }
 
 pub(super) async fn run(samples: &Path, mut config: Config, json: bool) -> Result {

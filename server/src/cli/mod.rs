@@ -21,6 +21,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use faultboard_portal::reproduce::Options;
+use faultboard_portal::synthetic::Synthetic;
 
 use crate::config::{self, Config, LogFormat};
 use crate::config_file;
@@ -72,6 +74,29 @@ enum Command {
         /// The bundle's folder, or an archive of it.
         dir: PathBuf,
     },
+    /// Compute every statistic of a folder of bundles offline, as the site would.
+    Stats {
+        /// A bundle, or a folder of bundles.
+        dir: PathBuf,
+        /// Take `NAME.scores.json` beside a bundle instead of scoring it again.
+        #[arg(long)]
+        use_stored_scores: bool,
+    },
+    /// Rebuild every table and figure from raw attempts, and say whether each equals
+    /// a reference.
+    Reproduce {
+        /// A bundle, or a folder of bundles.
+        dir: PathBuf,
+        /// The tables and figures to compare with, as `--out` wrote them.
+        #[arg(long, value_name = "DIR")]
+        reference: Option<PathBuf>,
+        /// Write the tables, figures and scores here.
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+        /// Take `NAME.scores.json` beside a bundle instead of scoring it again.
+        #[arg(long)]
+        use_stored_scores: bool,
+    },
     /// Run the leakage guards over a results folder, offline.
     Leakage {
         /// The bundle's folder, or an archive of it.
@@ -92,7 +117,13 @@ enum Command {
     /// Hand in the sample bundles, score and publish them.
     Demo {
         /// The folder of the sample bundles.
-        samples: PathBuf,
+        #[arg(required_unless_present = "synthetic")]
+        samples: Option<PathBuf>,
+        /// Generate a board instead, marked as synthetic on every page: `repair:60x10`
+        /// (cases x configurations) or `diagnosis:120x17x3` (cases x configurations x
+        /// attempts). May be given once per track; needs an empty data folder.
+        #[arg(long, value_name = "SIZE", conflicts_with = "samples")]
+        synthetic: Vec<Synthetic>,
     },
     /// Check whether this machine can run a site.
     Doctor,
@@ -180,11 +211,37 @@ async fn run(cli: Cli) -> Result {
         }
         Command::Submit(what) => submit::run(what, &config, json).await,
         Command::Score { dir } => offline::score(&dir, &config, json).await,
+        Command::Stats {
+            dir,
+            use_stored_scores,
+        } => {
+            let options = Options {
+                use_stored_scores,
+                ..Options::default()
+            };
+            offline::stats(&dir, &options, &config, json).await
+        }
+        Command::Reproduce {
+            dir,
+            reference,
+            out,
+            use_stored_scores,
+        } => {
+            let options = Options {
+                use_stored_scores,
+                out,
+                reference,
+            };
+            offline::reproduce(&dir, &options, &config, json).await
+        }
         Command::Leakage { dir, quarantine } => offline::leakage(&dir, &config, quarantine, json),
         Command::Case(what) => case::run(what, &config, json).await,
         Command::Bench(what) => bench::run(what, &config, json).await,
         Command::Reevaluate(what) => reevaluate::run(what, &config, json).await,
-        Command::Demo { samples } => demo::run(&samples, config, json).await,
+        Command::Demo { samples, synthetic } => match samples {
+            Some(samples) => demo::run(&samples, config, json).await,
+            None => demo::synthetic(&synthetic, config, json).await,
+        },
         Command::Doctor => doctor::run(&config, json).await,
         Command::Settings => {
             if json {

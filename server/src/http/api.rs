@@ -30,6 +30,8 @@ pub(super) fn routes() -> Router<Site> {
         .route("/api/v1", get(index))
         .route("/api/v1/boards", get(boards))
         .route("/api/v1/boards/{track}", get(board))
+        .route("/api/v1/compare", get(compare))
+        .route("/api/v1/reported", get(reported))
         .route("/api/v1/cases", get(cases))
         .route("/api/v1/cases/{id}", get(case))
         .route("/api/v1/submissions", get(submissions))
@@ -114,6 +116,8 @@ async fn index(Asker(actor): Asker) -> Result<Response, Fault> {
             "name": "Faultboard",
             "version": env!("CARGO_PKG_VERSION"),
             "boards": "/api/v1/boards",
+            "compare": "/api/v1/compare",
+            "reported": "/api/v1/reported",
             "cases": "/api/v1/cases",
             "submissions": "/api/v1/submissions",
             "changes": "/api/v1/changes",
@@ -149,6 +153,25 @@ async fn board(
 ) -> Result<Response, Fault> {
     let asked = query::board(track(&name)?, text.as_deref().unwrap_or_default());
     json(&actor, &site.portal.board(&actor, &asked).await?)
+}
+
+/// `rows=a,b` (two to six submissions) and `slice`. Its `state` says whether
+/// every part is computed; ask again while it is `computing`.
+async fn compare(
+    State(site): State<Site>,
+    Asker(actor): Asker,
+    RawQuery(text): RawQuery,
+) -> Result<Response, Fault> {
+    let asked = query::compare(text.as_deref().unwrap_or_default());
+    json(&actor, &site.portal.compare(&actor, &asked).await?)
+}
+
+/// What publications report and nobody rescored here.
+async fn reported(State(site): State<Site>, Asker(actor): Asker) -> Result<Response, Fault> {
+    json(
+        &actor,
+        &serde_json::json!({ "verified": false, "items": site.portal.reported(&actor) }),
+    )
 }
 
 async fn cases(

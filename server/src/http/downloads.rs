@@ -39,6 +39,9 @@ pub(super) type Opener = Arc<
 pub(super) fn routes() -> Router<Site> {
     Router::new()
         .route("/board/{track}", get(board))
+        .route("/breakdowns/{file}", get(breakdowns))
+        .route("/compare.csv", get(compare_csv))
+        .route("/compare.json", get(compare_json))
         .route("/figures/{file}", get(figure))
         .route("/submissions/{id}/report.json", get(report))
         .route("/submissions/{id}/selection.json", get(selection))
@@ -133,6 +136,40 @@ async fn board(
         Ok(file) => small(&actor, file, false),
         Err(e) => Fault::from(e).into_response(),
     }
+}
+
+/// The breakdowns of a board's rows.
+async fn breakdowns(
+    State(site): State<Site>,
+    Asker(actor): Asker,
+    Path(file): Path<String>,
+    RawQuery(text): RawQuery,
+) -> Result<Response, Fault> {
+    let (name, format) = split(&file, &["csv", "json"]).ok_or_else(Fault::missing)?;
+    let track = name.parse::<Track>().map_err(|_| Fault::missing())?;
+    let asked = query::board(track, text.as_deref().unwrap_or_default());
+    let file = site.portal.breakdowns_file(&actor, &asked, format).await?;
+    Ok(small(&actor, file, false))
+}
+
+async fn compare_csv(site: State<Site>, asker: Asker, query: RawQuery) -> Result<Response, Fault> {
+    compare(site, asker, query, "csv").await
+}
+
+async fn compare_json(site: State<Site>, asker: Asker, query: RawQuery) -> Result<Response, Fault> {
+    compare(site, asker, query, "json").await
+}
+
+/// A comparison as data.
+async fn compare(
+    State(site): State<Site>,
+    Asker(actor): Asker,
+    RawQuery(text): RawQuery,
+    format: &str,
+) -> Result<Response, Fault> {
+    let asked = query::compare(text.as_deref().unwrap_or_default());
+    let file = site.portal.compare_file(&actor, &asked, format).await?;
+    Ok(small(&actor, file, false))
 }
 
 async fn figure(

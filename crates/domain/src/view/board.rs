@@ -7,6 +7,9 @@ use crate::condition::Track;
 use crate::ids::{AttemptId, CaseId, ReleaseId, RevisionId, SubmissionId, SubsetId};
 use crate::score::Estimate;
 
+use super::reported::ReportedSet;
+use super::statistics::{BoardStatistics, Rival, RowStatistics};
+
 /// Which board, cut and order a reader asks for. Every field comes from the URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoardQuery {
@@ -176,6 +179,15 @@ pub struct BoardRow {
     pub diagnosis: Option<DiagnosisCells>,
     /// Per case what was reached, for the row's fold-out.
     pub per_case: Vec<CaseCell>,
+    /// The rows that it beats significantly, the best of them first; the first few.
+    #[serde(default)]
+    pub beats: Vec<Rival>,
+    /// The rows that beat it significantly, nearest first; the first few.
+    #[serde(default)]
+    pub beaten_by: Vec<Rival>,
+    /// Its breakdowns and what else is computed of it alone, on boards of few rows.
+    #[serde(default)]
+    pub statistics: Option<Box<RowStatistics>>,
 }
 
 /// One configuration's result on one case.
@@ -222,6 +234,13 @@ pub struct BoardView {
     pub inputs: String,
     /// The version of the diagnosis scorer or of the oracle protocol.
     pub scorer_version: String,
+    /// What is computed of the board as a whole; none until a job has done it,
+    /// and for slices.
+    #[serde(default)]
+    pub statistics: Option<Box<BoardStatistics>>,
+    /// What publications report and nobody rescored here.
+    #[serde(default)]
+    pub reported: Vec<ReportedSet>,
 }
 
 impl BoardRow {

@@ -11,6 +11,7 @@ pub mod home;
 pub mod operations;
 pub mod proof;
 pub mod reevaluation;
+pub mod reported;
 pub mod statistics;
 pub mod submission;
 
@@ -24,5 +25,6 @@ pub use home::*;
 pub use operations::*;
 pub use proof::*;
 pub use reevaluation::*;
+pub use reported::*;
 pub use statistics::*;
 pub use submission::*;

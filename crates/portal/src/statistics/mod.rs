@@ -36,6 +36,10 @@ use profile::Profile;
 /// everything is computed anew beside what was.
 const VERSION: u32 = 1;
 
+/// The most rows of a board whose fold-outs hold their breakdowns; on larger
+/// ones the submissions' own pages do, so that the board stays light.
+const UNFOLDED_ROWS: usize = 25;
+
 fn digest(parts: &serde_json::Value) -> Digest {
     Digest::of(format!("statistics {VERSION} {parts}").as_bytes())
 }
@@ -368,6 +372,32 @@ impl Portal {
         Ok(stored::get(c, &board_key(inputs)).await?.map(|s| s.0))
     }
 
+    /// Adds to a board what is stored of it and, where it has few rows, of them;
+    /// and what publications report.
+    pub(crate) async fn add_statistics(
+        &self,
+        c: &mut Connection,
+        view: &mut BoardView,
+    ) -> Result<()> {
+        view.reported = faultboard_catalog::reported::of(view.track);
+        // Slices are parts of rows' breakdowns.
+        if !view.slice.is_empty() || view.rows.is_empty() {
+            return Ok(());
+        }
+        view.statistics = self.board_statistics(c, &view.inputs).await?.map(Box::new);
+        if view.rows.len() <= UNFOLDED_ROWS {
+            let cases = self.track_cases(view.track, &view.release, &view.subset)?;
+            let ids: Vec<CaseId> = cases.into_iter().map(|c| c.id).collect();
+            for row in &mut view.rows {
+                row.statistics = self
+                    .row_statistics(c, &row.revision, &ids)
+                    .await?
+                    .map(Box::new);
+            }
+        }
+        Ok(())
+    }
+
     /// The scores of a revision.
     pub(crate) async fn revision_scores(
         &self,
@@ -420,7 +450,7 @@ pub(crate) fn designs_of(pair: &PairStatistics) -> Vec<Design> {
 
 /// The design of a typical comparison on a board: its cases, and the mean rate
 /// of its rows.
-fn board_design(
+pub(crate) fn board_design(
     view: &BoardView,
     measure: MeasureKind,
     pairs: &BTreeMap<(usize, usize), PairStatistics>,
