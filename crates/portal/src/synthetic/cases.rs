@@ -67,7 +67,7 @@ fn case_yaml(i: u32) -> String {
          tracks: [repair, diagnosis]\nlite: {lite}\nlicense: MIT\nseverity: major\nroot_cause_type: none\ncomplexity: medium\n\
          evidence:\n  contains_logs: true\n  contains_stack_traces: false\n  contains_analysis: false\n\
          report:\n  text_anchor: {anchor}\n  crash_distance: {distance}\n\
-         source:\n  kind: pypi\n  name: synthetic\n  version: 0.0.1\n  sha256: {zeros}\n\
+         source:\n  kind: pypi\n  name: synthetic\n  version: 0.0.1\n  sha256: \"{zeros}\"\n\
          image: faultboard/base:1\ncaps: []\nlimits:\n  memory_mib: 256\n  cpus: 1.0\n  pids: 64\n  setup_timeout_s: 60\n  rebuild_timeout_s: 60\n  reproduce_timeout_s: 60\n\
          rebuild: \"\"\noracle:\n  repeats: 1\n  parallel_safe: true\nfix_size: {size}\n",
         id = id(i),
@@ -135,7 +135,7 @@ pub(super) fn write(cases: &Path, solutions: &Path, n: u32) -> io::Result<()> {
         put(
             &s,
             "blocks.json",
-            r#"[{"file":"src/none.txt","function":"","start_line":1,"end_line":2}]"#,
+            r#"[{"file":"src/none.txt","function":"Synthetic.none","start_line":1,"end_line":2}]"#,
             false,
         )?;
         put(

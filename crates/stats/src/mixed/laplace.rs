@@ -11,6 +11,11 @@ use super::{Observation, sigmoid};
 
 /// Newton steps that the inner problem may take; it needs about six.
 const MAX_STEPS: usize = 200;
+/// Factors between 1 and 2 are multiplied up to this before their logarithm is
+/// taken: about a hundred of them, each rounded once.
+const LARGE_PRODUCT: f64 = 1e30;
+/// A Newton step below this leaves an error of its square.
+const SMALL_STEP: f64 = 1e-6;
 
 /// Runs of one model on one case under one condition.
 #[derive(Debug, Clone, Copy)]
@@ -162,24 +167,13 @@ impl Laplace {
         p[2] + p[3] * cell.context + p[0] * u[cell.model] + p[1] * u[self.models + cell.case]
     }
 
-    /// sum log p(y | eta) - |u|^2 / 2.
-    fn penalised_loglik(&self, p: &Parameters, u: &[f64]) -> f64 {
-        let data: f64 = self
-            .cells
-            .iter()
-            .map(|cell| {
-                let eta = self.eta(p, u, cell);
-                // log(1 + e^eta) without overflow.
-                let softplus = eta.max(0.0) + (-eta.abs()).exp().ln_1p();
-                cell.passes * eta - cell.runs * softplus
-            })
-            .sum();
-        data - 0.5 * u.iter().map(|x| x * x).sum::<f64>()
-    }
-
-    /// The matrix of the penalised problem, and its gradient (models, cases).
-    fn linearise(&self, p: &Parameters, u: &[f64]) -> Option<(Penalised, Vec<f64>)> {
+    /// The penalised log-likelihood (sum log p(y | eta) - |u|^2 / 2), the matrix
+    /// of the penalised problem, and its gradient (models, cases): one pass over
+    /// the cells, with one exponential for all three.
+    fn linearise(&self, p: &Parameters, u: &[f64]) -> Option<(f64, Penalised, Vec<f64>)> {
         let (m, c) = (self.models, self.cases);
+        let mut value = -0.5 * u.iter().map(|x| x * x).sum::<f64>();
+        let mut product = 1.0;
         let mut gradient: Vec<f64> = u.iter().map(|x| -x).collect();
         let mut by_model = vec![1.0; m];
         let mut by_case = vec![1.0; c];
@@ -187,7 +181,20 @@ impl Laplace {
         let columns = m.max(c);
         let mut coupling = vec![0.0; m * c];
         for cell in &self.cells {
-            let mean = sigmoid(self.eta(p, u, cell));
+            let eta = self.eta(p, u, cell);
+            let e = (-eta.abs()).exp();
+            let mean = if eta >= 0.0 { 1.0 } else { e } / (1.0 + e);
+            // log(1 + e^eta) without overflow; single runs share a logarithm.
+            value += cell.passes * eta - cell.runs * eta.max(0.0);
+            if cell.runs == 1.0 {
+                product *= 1.0 + e;
+                if product > LARGE_PRODUCT {
+                    value -= product.ln();
+                    product = 1.0;
+                }
+            } else {
+                value -= cell.runs * e.ln_1p();
+            }
             let residual = cell.passes - cell.runs * mean;
             let weight = cell.runs * mean * (1.0 - mean);
             gradient[cell.model] += p[0] * residual;
@@ -201,6 +208,7 @@ impl Laplace {
             };
             coupling[at] += p[0] * p[1] * weight;
         }
+        value -= product.ln();
         let (small, large) = if models_small {
             (by_model, by_case)
         } else {
@@ -219,6 +227,7 @@ impl Laplace {
         }
         let schur = Cholesky::new(n, schur)?;
         Some((
+            value,
             Penalised {
                 large,
                 coupling,
@@ -238,8 +247,9 @@ impl Laplace {
         }
     }
 
-    /// Moves `modes` to the mode at `p` and returns the matrix there.
-    fn settle(&mut self, p: &Parameters) -> Option<Penalised> {
+    /// Moves `modes` to the mode at `p`; the penalised log-likelihood and the
+    /// matrix there.
+    fn settle(&mut self, p: &Parameters) -> Option<(f64, Penalised)> {
         if p.iter().any(|v| !v.is_finite()) {
             return None;
         }
@@ -252,30 +262,26 @@ impl Laplace {
         found
     }
 
-    fn newton(&self, p: &Parameters, u: &mut Vec<f64>) -> Option<Penalised> {
-        let mut value = self.penalised_loglik(p, u);
+    fn newton(&self, p: &Parameters, u: &mut Vec<f64>) -> Option<(f64, Penalised)> {
+        let (mut value, mut matrix, mut step) = self.linearise(p, u)?;
         for _ in 0..MAX_STEPS {
-            let (matrix, mut step) = self.linearise(p, u)?;
             self.solve(&matrix, &mut step);
             let size = step.iter().fold(0.0_f64, |m, s| m.max(s.abs()));
-            if size < 1e-9 {
-                // One quadratic step from 1e-9 is at the limit of f64.
-                for (x, s) in u.iter_mut().zip(&step) {
-                    *x += s;
-                }
-                return Some(self.linearise(p, u)?.0);
-            }
             let mut factor = 1.0;
-            loop {
+            let (better, next, gradient) = loop {
                 let trial: Vec<f64> = u.iter().zip(&step).map(|(x, s)| x + factor * s).collect();
-                let better = self.penalised_loglik(p, &trial);
+                let there = self.linearise(p, &trial)?;
                 // The objective is concave; allow for rounding near the top.
-                if better >= value - 1e-9 * (1.0 + value.abs()) || factor < 1e-6 {
+                if there.0 >= value - 1e-9 * (1.0 + value.abs()) || factor < 1e-6 {
                     *u = trial;
-                    value = better;
-                    break;
+                    break there;
                 }
                 factor *= 0.5;
+            };
+            (value, matrix, step) = (better, next, gradient);
+            // The step taken was quadratic: what is left is at the limit of f64.
+            if size < SMALL_STEP && factor == 1.0 {
+                return Some((value, matrix));
             }
         }
         None
@@ -283,8 +289,8 @@ impl Laplace {
 
     /// The Laplace log-likelihood; `None` where it cannot be computed.
     pub(super) fn loglik(&mut self, p: &Parameters) -> Option<f64> {
-        let matrix = self.settle(p)?;
-        let value = self.penalised_loglik(p, &self.modes) - 0.5 * matrix.log_det();
+        let (there, matrix) = self.settle(p)?;
+        let value = there - 0.5 * matrix.log_det();
         value.is_finite().then_some(value)
     }
 
@@ -305,7 +311,7 @@ impl Laplace {
     /// Variances of b0 and b_ctx with the standard deviations taken as known:
     /// the inverse of X'WX - X'WZL (L'Z'WZL + I)^-1 L'Z'WX.
     pub(super) fn fixed_covariance(&mut self, p: &Parameters) -> Option<[f64; 2]> {
-        let matrix = self.settle(p)?;
+        let (_, matrix) = self.settle(p)?;
         let effects = self.models + self.cases;
         let mut cross = [vec![0.0; effects], vec![0.0; effects]];
         let mut information = [[0.0; 2]; 2];

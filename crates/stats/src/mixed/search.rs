@@ -29,12 +29,15 @@ pub(super) fn maximize(
             1.3 * coefficients[0],
             1.3 * coefficients[1],
         ];
-        let found = simplex(surface, start);
+        // Roughly: the best of them is what is refined.
+        let found = simplex(surface, start, &[0.5], 1e-4);
         if best.is_none_or(|(value, _)| found.0 > value) {
             best = Some(found);
         }
     }
-    let (mut value, mut point) = best.ok_or(NoEstimate::NotConverged)?;
+    let (_, rough) = best.ok_or(NoEstimate::NotConverged)?;
+    check_bounds(&rough)?;
+    let (mut value, mut point) = simplex(surface, rough, &[0.1], 1e-7);
     check_bounds(&point)?;
     // An sd that is zero up to the accuracy of the search is tried at zero.
     for i in 0..2 {
@@ -61,11 +64,18 @@ fn check_bounds(point: &Parameters) -> Result<(), NoEstimate> {
     }
 }
 
-/// Nelder-Mead with two restarts. Returns the best value and point.
-fn simplex(surface: &mut Laplace, start: Parameters) -> (f64, Parameters) {
+/// Nelder-Mead, restarted with a simplex of each size. Returns the best value
+/// and point once the corners' values differ by less than the tolerance,
+/// relative to their size.
+fn simplex(
+    surface: &mut Laplace,
+    start: Parameters,
+    sizes: &[f64],
+    tolerance: f64,
+) -> (f64, Parameters) {
     let mut evaluate = |p: &Parameters| surface.loglik(p).unwrap_or(f64::NEG_INFINITY);
     let mut best = (evaluate(&start), start);
-    for scale in [0.5, 0.1, 0.02] {
+    for scale in sizes {
         let mut corners = vec![best];
         for i in 0..4 {
             let mut corner = best.1;
@@ -75,7 +85,9 @@ fn simplex(surface: &mut Laplace, start: Parameters) -> (f64, Parameters) {
         for _ in 0..SIMPLEX_STEPS {
             corners.sort_by(|a, b| b.0.total_cmp(&a.0));
             let (top, bottom) = (corners[0].0, corners[4].0);
-            if top - bottom < 1e-11 * (1.0 + top.abs()) || corners[0].1[3].abs() > 2.0 * DIVERGED {
+            if top - bottom < tolerance * (1.0 + top.abs())
+                || corners[0].1[3].abs() > 2.0 * DIVERGED
+            {
                 break;
             }
             let mut centre = [0.0; 4];
@@ -146,6 +158,7 @@ fn derivatives(
 ) -> Option<(Vec<f64>, Vec<Vec<f64>>)> {
     let n = free.len();
     let here = surface.loglik(point)?;
+    let mut sides: Vec<f64> = Vec::with_capacity(n);
     let (mut gradient, mut hessian) = (vec![0.0; n], vec![vec![0.0; n]; n]);
     for a in 0..n {
         let (i, h) = (free[a], step_of(point[free[a]]));
@@ -153,11 +166,14 @@ fn derivatives(
         let down = surface.loglik(&shifted(point, &[(i, -h)]))?;
         gradient[a] = (up - down) / (2.0 * h);
         hessian[a][a] = (up - 2.0 * here + down) / (h * h);
+        sides.push(up + down);
         for b in 0..a {
             let (j, k) = (free[b], step_of(point[free[b]]));
+            // Two opposite corners do, with the sides that are known.
             let mut corner = |x: f64, y: f64| surface.loglik(&shifted(point, &[(i, x), (j, y)]));
-            let mixed = corner(h, k)? - corner(h, -k)? - corner(-h, k)? + corner(-h, -k)?;
-            hessian[a][b] = mixed / (4.0 * h * k);
+            let corners = corner(h, k)? + corner(-h, -k)?;
+            let mixed = corners + 2.0 * here - sides[a] - sides[b];
+            hessian[a][b] = mixed / (2.0 * h * k);
             hessian[b][a] = hessian[a][b];
         }
     }
@@ -229,7 +245,8 @@ fn refine(
             }
             factor *= 0.5;
         }
-        if !climbed || size < 1e-7 {
+        // Quadratic: what is left after such a step is its square.
+        if !climbed || size < 1e-5 {
             break;
         }
     }

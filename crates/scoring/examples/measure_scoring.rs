@@ -1,4 +1,4 @@
-//! Times the diagnosis scorer for `cargo xtask bench`: `measure FILE TIMES` with
+//! Times the diagnosis scorer for `cargo xtask bench`: `measure_scoring FILE TIMES` with
 //! one pair of labels and prediction per line. Prints seconds and the sums of all
 //! metrics as JSON. Parsing is not timed; preparing labels is.
 
@@ -18,7 +18,7 @@ struct Pair {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [file, times] = arguments.as_slice() else {
-        panic!("usage: measure FILE TIMES");
+        panic!("usage: measure_scoring FILE TIMES");
     };
     let text = std::fs::read_to_string(file).expect("the input can be read");
     let times: usize = times.parse().expect("a number of times");

@@ -1,5 +1,5 @@
-//! Times this crate for `cargo xtask bench`: `measure interval FILE TIMES` and
-//! `measure mixed FILE TIMES`. Prints JSON; numbers that are compared to the bit
+//! Times this crate for `cargo xtask bench`: `measure_stats interval FILE TIMES` and
+//! `measure_stats mixed FILE TIMES`. Prints JSON; numbers that are compared to the bit
 //! are printed as their bits.
 
 use std::time::Instant;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [what, file, times] = arguments.as_slice() else {
-        panic!("usage: measure interval|mixed FILE TIMES");
+        panic!("usage: measure_stats interval|mixed FILE TIMES");
     };
     let text = std::fs::read_to_string(file).expect("the input can be read");
     let times: usize = times.parse().expect("a number of times");
@@ -70,7 +70,7 @@ fn interval(text: &str, times: usize) -> Value {
 /// Lines of model, case, ctx, pass, as lme4 reads them.
 fn mixed_model(text: &str, times: usize) -> Value {
     let (mut models, mut cases) = (Vec::new(), Vec::new());
-    let mut index = |of: &mut Vec<String>, name: &str| {
+    let index = |of: &mut Vec<String>, name: &str| {
         of.iter().position(|n| n == name).unwrap_or_else(|| {
             of.push(name.to_owned());
             of.len() - 1
