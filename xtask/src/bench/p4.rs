@@ -110,10 +110,13 @@ fn pairs() -> String {
         let mut predicted = Vec::new();
         for i in 0..next(6) {
             let near = labels.get(i).filter(|_| next(3) > 0);
-            let start = near
+            let labelled = near
                 .and_then(|l| l["start_line"].as_u64())
-                .and_then(|s| usize::try_from(s).ok())
-                .map_or_else(|| 20 + next(900), |s| s + next(12));
+                .and_then(|s| usize::try_from(s).ok());
+            let start = match labelled {
+                Some(line) => line + next(12),
+                None => 20 + next(900),
+            };
             let (file, name) = near.map_or_else(
                 || {
                     (
