@@ -11,6 +11,7 @@ mod attempt_page;
 mod begin;
 mod bench;
 mod board;
+mod breakdowns;
 mod cases;
 mod compare;
 mod csv;
