@@ -205,9 +205,10 @@ def main():
         pairs = [json.loads(line) for line in lines]
     best = None
     for _ in range(int(sys.argv[2])):
-        start = time.perf_counter()
+        # On a processor, so that what else the machine does does not count.
+        start = time.process_time()
         scores = [score(p["labels"], p["predicted"], p["text"]) for p in pairs]
-        spent = time.perf_counter() - start
+        spent = time.process_time() - start
         best = spent if best is None else min(best, spent)
     sums = [sum(column) for column in zip(*scores)]
     print(json.dumps({"seconds": best, "n": len(pairs), "sums": sums, "python": sys.version.split()[0]}))

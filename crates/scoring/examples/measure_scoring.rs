@@ -15,6 +15,13 @@ struct Pair {
     text: String,
 }
 
+/// Seconds that this thread spent on a processor, so that what else the machine
+/// does counts for neither side; none where the system does not tell.
+fn cpu_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(text.split(' ').next()?.parse::<f64>().ok()? / 1e9)
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [file, times] = arguments.as_slice() else {
@@ -26,11 +33,12 @@ fn main() {
         .lines()
         .map(|line| serde_json::from_str(line).expect("a pair"))
         .collect();
+    let origin = Instant::now();
     let mut best = f64::INFINITY;
     let mut sums = [0.0; 10];
     for _ in 0..times {
         sums = [0.0; 10];
-        let start = Instant::now();
+        let start = cpu_seconds().unwrap_or_else(|| origin.elapsed().as_secs_f64());
         for p in &pairs {
             let labels = PreparedBlocks::new(&p.labels);
             let s = compare(&labels, &p.predicted, Some(&p.text)).scores();
@@ -50,7 +58,8 @@ fn main() {
                 *sum += v;
             }
         }
-        best = best.min(start.elapsed().as_secs_f64());
+        let end = cpu_seconds().unwrap_or_else(|| origin.elapsed().as_secs_f64());
+        best = best.min(end - start);
     }
     let answer = json!({ "seconds": best, "n": pairs.len(), "sums": sums });
     std::io::Write::write_all(&mut std::io::stdout(), answer.to_string().as_bytes())

@@ -62,11 +62,15 @@ fn parts(name: &str) -> Vec<String> {
     let name = strip_scopes(name); // 1
     let name = resolve_receivers(&name); // 2
     let name = resolve_leading_type(&name); // 3
-    let name = name // 4
-        .replace("<init>", INIT.encode_utf8(&mut [0; 4]))
-        .replace("<clinit>", CLINIT.encode_utf8(&mut [0; 4]))
-        .replace("<locals>", "")
-        .replace("<lambda>", "");
+    let name = if name.contains('<') {
+        name // 4
+            .replace("<init>", INIT.encode_utf8(&mut [0; 4]))
+            .replace("<clinit>", CLINIT.encode_utf8(&mut [0; 4]))
+            .replace("<locals>", "")
+            .replace("<lambda>", "")
+    } else {
+        name
+    };
     let (name, operator) = take_operator(&name); // 5
     let name = delete_balanced(&delete_balanced(name, '<', '>'), '[', ']'); // 6
     let name = name.split('(').next().unwrap_or_default(); // 7
@@ -89,10 +93,15 @@ fn parts(name: &str) -> Vec<String> {
 /// Step 1: no anonymous namespaces, no leading `pub(...)`, nothing from the
 /// first `::{` on unless the name starts with it.
 fn strip_scopes(name: &str) -> String {
-    let name = name.trim().replace("(anonymous namespace)::", "");
+    const ANONYMOUS: &str = "(anonymous namespace)::";
+    let name = name.trim();
+    let without = name
+        .contains(ANONYMOUS)
+        .then(|| name.replace(ANONYMOUS, ""));
+    let name = without.as_deref().unwrap_or(name);
     let name = match name.strip_prefix("pub(").and_then(|r| r.split_once(')')) {
         Some((_, rest)) => rest.trim_start(),
-        None => &name,
+        None => name,
     };
     match name.find("::{") {
         Some(at) if at > 0 => name[..at].to_owned(),
@@ -258,8 +267,12 @@ fn drop_arity(name: &str) -> &str {
 /// Step 11 without Go closures: javac lambdas resolved, split at every
 /// delimiter, empty and all-digit parts dropped.
 fn split(name: &str) -> Vec<String> {
-    resolve_lambdas(name)
-        .replace("->", ".")
+    let lambdas = name.contains("lambda$").then(|| resolve_lambdas(name));
+    let name = lambdas.as_deref().unwrap_or(name);
+    let arrows = name.contains("->").then(|| name.replace("->", "."));
+    arrows
+        .as_deref()
+        .unwrap_or(name)
         .split(['.', '#', '$', ':'])
         .filter(|part| !part.is_empty() && !is_number(part))
         .map(str::to_owned)
