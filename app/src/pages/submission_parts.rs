@@ -2,9 +2,7 @@
 //! scores, the report of its check, its revisions.
 
 use faultboard_domain::metadata::Network;
-use faultboard_domain::view::{
-    AttemptCell, BoardRow, RevisionView, RowStatistics, SubmissionView,
-};
+use faultboard_domain::view::{AttemptCell, BoardRow, RevisionView, RowStatistics, SubmissionView};
 use faultboard_domain::{AttemptId, Report, Severity, SubmissionId, Track};
 use leptos::prelude::*;
 

@@ -260,6 +260,8 @@ async fn one(
             fresh: false,
             scorer_version: &version,
             created_by: &actor.label(),
+            base: None,
+            reevaluation: None,
         },
         now,
     )
