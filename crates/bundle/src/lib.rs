@@ -7,11 +7,13 @@
 //! problem, and knows nothing of HTTP, of the database or of the catalog: what
 //! it must know of cases comes in as [`Knowledge`].
 //!
-//! To add a rule, add a file to `rules/` and a line to the list in `rules/mod.rs`.
+//! To add a rule, add a file to `rules/` and a line to the list in `rules/mod.rs`;
+//! to add a foreign layout, the same in `foreign/`.
 
 mod check;
 mod facts;
 mod fault;
+pub mod foreign;
 #[cfg(all(feature = "testing", not(target_arch = "wasm32")))]
 pub mod hostile;
 mod intake;

@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use faultboard_bundle::foreign;
 use faultboard_bundle::package::{Compression, package as pack};
 use faultboard_bundle::{Answer, AttemptEntry, AttemptSink, Checked, check_archive, check_folder};
 use faultboard_catalog::Catalog;
@@ -108,6 +109,32 @@ pub fn package(dir: &Path, out: &Path, settings: &Settings) -> Result<Report> {
     pack(&folder, &top, compression, file).map_err(unreadable)?;
     std::fs::rename(&part, out).map_err(unreadable)?;
     Ok(report)
+}
+
+/// Turns a folder of another benchmark's or harness's results into a bundle's
+/// folder at `to`, and checks that. Trajectories may lie in a folder of their own.
+/// Gives the layout's name, its remarks and the report; nothing is written where
+/// the folder can't be used.
+pub fn convert(
+    from: &[&Path],
+    to: &Path,
+    condition: Condition,
+    (release, subset): (&str, &str),
+    settings: &Settings,
+) -> Result<(&'static str, Vec<String>, Report)> {
+    let tree = foreign::tree::Folders::open(from).map_err(unreadable)?;
+    let Some(found) = foreign::read(&tree, condition) else {
+        let known: Vec<&str> = foreign::LAYOUTS.iter().map(|l| l.describe()).collect();
+        return Err(PortalError::Invalid(format!(
+            "The folder has none of the layouts that are known: {}.",
+            known.join("; ")
+        )));
+    };
+    if !found.report.is_ok() {
+        return Ok((found.layout, found.notes, found.report));
+    }
+    foreign::tree::write(&found, &tree, to, release, subset).map_err(unreadable)?;
+    Ok((found.layout, found.notes, check(to, settings)?))
 }
 
 /// Scores a results folder or bundle on this machine: diagnoses against the

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Subcommand;
-use faultboard_domain::{Digest, Report, SubmissionId};
+use faultboard_domain::{Condition, Digest, Report, SubmissionId};
 use faultboard_portal::offline;
 use reqwest::Method;
 use serde_json::Value;
@@ -33,6 +33,27 @@ pub(super) enum Submit {
     Check {
         /// The folder or the archive.
         path: PathBuf,
+    },
+    /// Make a bundle's folder of another benchmark's or harness's results:
+    /// SWE-bench predictions and experiments, Harbor jobs, diagnosis runs.
+    Convert {
+        /// The folder of results.
+        from: PathBuf,
+        /// The folder to make, named `<date>_<agent>__<model>`.
+        #[arg(long, value_name = "DIR")]
+        to: PathBuf,
+        /// A folder of trajectories that lie apart.
+        #[arg(long, value_name = "DIR")]
+        trajectories: Option<PathBuf>,
+        /// What the agent was given (repair track).
+        #[arg(long, default_value = "symptom-only")]
+        condition: Condition,
+        /// The release that was run.
+        #[arg(long, value_name = "RELEASE")]
+        release: String,
+        /// The subset that was run.
+        #[arg(long, default_value = "full")]
+        subset: String,
     },
     /// Send an archive; one that broke off is resumed.
     Upload {
@@ -77,6 +98,30 @@ pub(super) async fn run(what: Submit, config: &Config, json: bool) -> Result {
             }
             Err(e) => told(e, json),
         },
+        Submit::Convert {
+            from,
+            to,
+            trajectories,
+            condition,
+            release,
+            subset,
+        } => {
+            let mut folders = vec![from.as_path()];
+            folders.extend(trajectories.as_deref());
+            let wanted = (release.as_str(), subset.as_str());
+            match offline::convert(&folders, &to, condition, wanted, &config.portal()) {
+                Ok((layout, notes, report)) => {
+                    if !json {
+                        out::line(format_args!("read as {layout}"));
+                        for note in notes {
+                            out::line(format_args!("note: {}", out::tame(&note)));
+                        }
+                    }
+                    Ok(show(&report, json))
+                }
+                Err(e) => told(e, json),
+            }
+        }
         Submit::Upload { file, wait } => {
             let client = client()?;
             let id = upload(&client, &file).await?;

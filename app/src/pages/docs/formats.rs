@@ -126,7 +126,7 @@ pub(super) fn content() -> AnyView {
         <p>"Optional, and every key in it too. What is not told stands as "<em>"unknown"</em>" on the board and sorts last."</p>
 
         <h2 id="other">"Results in other forms"</h2>
-        <p>"For the repair track, SWE-bench's "<code>"preds.json"</code>" and "<code>"all_preds.jsonl"</code>" are read too ("<code>"instance_id"</code>", "<code>"model_name_or_path"</code>", "<code>"model_patch"</code>"). Duplicate instances and mixed models are refused; traces are still needed."</p>
+        <p><code>"faultboard submit convert"</code>" makes a bundle of SWE-bench predictions and experiments folders, of Harbor job folders, and of the runs of a diagnosis benchmark. Duplicate instances and mixed models are refused; scores found there are passed over; traces are still needed."</p>
 
         <h2 id="report">"The report of a check"</h2>
         <p>"The check never stops at the first problem. Each has a "<code>"severity"</code>" (an error rejects, a warning is only told), a "<code>"path"</code>" with JSON pointer or line, the name of its "<code>"rule"</code>", a "<code>"message"</code>" and a "<code>"fix"</code>". The command line prints it, the submission's page shows it, and it can be downloaded as JSON."</p>
