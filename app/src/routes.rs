@@ -9,8 +9,8 @@ use leptos_router::{SsrMode, path};
 use crate::components::frame;
 use crate::data;
 use crate::pages::{
-    account, admin, attempt, audit, beside, board, case, cases, changes, compare, docs, home, job,
-    me, queue, reevaluation, review, submission, submit, workers,
+    account, admin, attempt, audit, beside, board, case, cases, changes, compare, docs, figures,
+    home, job, me, queue, reevaluation, review, submission, submit, workers,
 };
 
 /// The site: its frame, and the page of the present address within it.
@@ -25,6 +25,8 @@ pub fn App() -> impl IntoView {
                 <FlatRoutes fallback=data::not_found>
                     <Route path=path!("/") view=home::Route ssr=SsrMode::Async/>
                     <Route path=path!("/board/:track") view=board::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/figures") view=figures::Gallery ssr=SsrMode::Async/>
+                    <Route path=path!("/figures/:track/:release/:id") view=figures::One ssr=SsrMode::Async/>
                     <Route path=path!("/compare") view=compare::Route ssr=SsrMode::Async/>
                     <Route path=path!("/compare/attempts") view=beside::Route ssr=SsrMode::Async/>
                     <Route path=path!("/cases") view=cases::Route ssr=SsrMode::Async/>

@@ -1,4 +1,4 @@
-//! The workspace's own tasks: `cargo xtask setup | wasm | images | run | test | chaos | bench | tidy`.
+//! The workspace's own tasks: `cargo xtask setup | wasm | images | run | test | bench | chaos | tidy`.
 //! Each does its own set-up, may be repeated at any time, says what it does, and
 //! ends with a plain error when it can't. It is never part of the product.
 

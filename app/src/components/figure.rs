@@ -1,46 +1,76 @@
-//! A figure in the page: the server's own SVG for light and for dark paper
-//! (CSS shows the fitting one), its text summary, and its downloads.
+//! A figure in the page: the server's own SVG, which the style sheet gives the
+//! page's colours, its text summary, and its forms to take away.
 
 use faultboard_domain::view::FigureView;
 use leptos::prelude::*;
 
-/// Draws a figure. Its SVG comes from the plot crate, never from a submitter.
+use crate::query;
+
+/// Draws a figure, with a link to its own page. Its SVG comes from the plot
+/// crate, never from a submitter.
 pub fn figure(f: &FigureView) -> AnyView {
-    let link = |format: &'static str, more: &str| {
-        let mut href = format!("/figures/{}.{format}?{}", f.id, f.query);
-        if !more.is_empty() {
-            href.push_str(if f.query.is_empty() { "" } else { "&" });
-            href.push_str(more);
-        }
-        href
+    drawn(f, Some(query::href(&f.path, &f.query)))
+}
+
+/// Draws a figure that has no page of its own.
+pub fn alone(f: &FigureView) -> AnyView {
+    drawn(f, None)
+}
+
+fn drawn(f: &FigureView, page: Option<String>) -> AnyView {
+    let heading = match page {
+        Some(href) => view! { <a href=href>{f.title.clone()}</a> }.into_any(),
+        None => f.title.clone().into_any(),
     };
-    let label = f.title.clone();
-    // Both drawings stand in one document, so their ids must differ.
-    let dark = ["title", "desc"]
-        .iter()
-        .fold(f.svg_dark.clone(), |svg, part| {
-            svg.replace(
-                &format!("{}-{part}", f.id),
-                &format!("{}-dark-{part}", f.id),
-            )
-        });
     view! {
         <figure class="figure" id=f.id.clone()>
             <figcaption>
-                <h2>{f.title.clone()}</h2>
-                <p class="remark">{f.summary.clone()}</p>
+                <h2>{heading}</h2>
+                <p class="remark">{f.shows.clone()}</p>
             </figcaption>
-            <div class="scroll" tabindex="0" role="region" aria-label=label>
-                <div class="on-light" inner_html=f.svg_light.clone()></div>
-                <div class="on-dark" inner_html=dark></div>
-            </div>
-            <p class="downloads">
-                <a href=link("svg", "theme=light")>"SVG"</a>
-                <a href=link("png", "theme=light")>"PNG"</a>
-                <a href=link("csv", "")>"CSV"</a>
-                <a href=link("json", "")>"JSON"</a>
-            </p>
+            {canvas(f)}
         </figure>
+    }
+    .into_any()
+}
+
+/// The drawing, what it says in words, and its forms to take away.
+pub fn canvas(f: &FigureView) -> AnyView {
+    let label = f.title.clone();
+    view! {
+        <div class="scroll" tabindex="0" role="region" aria-label=label inner_html=f.svg.clone()></div>
+        <details class="in-words">
+            <summary>"In words"</summary>
+            <p class="remark">{f.summary.clone()}</p>
+        </details>
+        {downloads(&f.path, &f.query)}
+    }
+    .into_any()
+}
+
+/// Links to every form of a figure.
+pub fn downloads(path: &str, filters: &str) -> AnyView {
+    let link = |format: &str, theme: &str| {
+        let mut query = filters.to_owned();
+        if !theme.is_empty() {
+            if !query.is_empty() {
+                query.push('&');
+            }
+            query.push_str("theme=");
+            query.push_str(theme);
+        }
+        query::href(&format!("{path}.{format}"), &query)
+    };
+    view! {
+        <p class="downloads">
+            <a href=link("svg", "light")>"SVG"</a>
+            <a href=link("svg", "dark")>"SVG, dark"</a>
+            <a href=link("svg", "print")>"SVG, print"</a>
+            <a href=link("png", "light")>"PNG"</a>
+            <a href=link("png", "dark")>"PNG, dark"</a>
+            <a href=link("csv", "")>"CSV"</a>
+            <a href=link("json", "")>"JSON"</a>
+        </p>
     }
     .into_any()
 }

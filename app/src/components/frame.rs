@@ -12,9 +12,10 @@ use crate::islands::ThemeToggle;
 use crate::{data, query};
 
 /// The sections of the site: (address, words).
-const SECTIONS: [(&str, &str); 5] = [
+const SECTIONS: [(&str, &str); 6] = [
     ("/board/repair", "Boards"),
     ("/cases", "Cases"),
+    ("/figures", "Figures"),
     ("/compare", "Compare"),
     ("/changes", "Changes"),
     ("/docs", "Docs"),

@@ -1,14 +1,14 @@
 //! One attempt: its trace step by step, its result, its patch or diagnosis.
 
 use faultboard_domain::outcome::RepairResult;
-use faultboard_domain::view::{AttemptView, TraceQuery};
+use faultboard_domain::view::{AttemptView, FigureView, TraceQuery};
 use faultboard_domain::{AttemptId, Diagnosis};
 use leptos::prelude::*;
 
 use super::submission::section;
 use super::trace;
 use crate::components::frame::title;
-use crate::components::{diff, findings, glyph, notice, pager, stat, when};
+use crate::components::{diff, figure, findings, glyph, notice, pager, stat, when};
 use crate::islands::{LiveRegion, TraceKeys};
 use crate::{data, format, query};
 
@@ -21,13 +21,17 @@ pub fn Route() -> impl IntoView {
     let asked = query::trace(&super::query_string());
     let shown = asked.clone();
     data::load(
-        move |portal, actor| async move { portal.attempt(&actor, &id, &asked).await },
-        move |view| page(&view, &shown),
+        move |portal, actor| async move {
+            let view = portal.attempt(&actor, &id, &asked).await?;
+            let map = portal.label_map(&actor, &id).await?;
+            Ok((view, map))
+        },
+        move |(view, map)| page(&view, map.as_ref(), &shown),
     )
 }
 
 /// The page.
-pub fn page(view: &AttemptView, asked: &TraceQuery) -> AnyView {
+pub fn page(view: &AttemptView, map: Option<&FigureView>, asked: &TraceQuery) -> AnyView {
     let what = match view.condition {
         Some(c) => format!("{} · {} · {}", view.case, c.title(), view.run),
         None => format!("{} · {}", view.case, view.run),
@@ -71,6 +75,7 @@ pub fn page(view: &AttemptView, asked: &TraceQuery) -> AnyView {
             {trace::viewer(view, asked, facts(view))}
             {patch}
             {diagnosis}
+            {map.map(figure::alone)}
             {stages}
             {hits}
         </div>

@@ -72,6 +72,18 @@ pub fn page_part(
                 .into_any()
         })
         .collect();
+    let all_figures = (!figures.is_empty()).then(|| {
+        let href = query::href(
+            "/figures",
+            &query::string([
+                ("track", track.as_str()),
+                ("release", view.release.as_str()),
+                ("subset", view.subset.as_str()),
+                ("slice", view.slice.as_str()),
+            ]),
+        );
+        view! { <p class="more"><a href=href>"All figures of this board"</a></p> }
+    });
     let figures: Vec<AnyView> = figures.iter().map(figure::figure).collect();
     view! {
         {title(format!("{} board", track.title()))}
@@ -88,6 +100,7 @@ pub fn page_part(
                 {table(view, asked, part)}
                 {board_statistics::section(view)}
                 <div class="figures">{figures}</div>
+                {all_figures}
                 {reported::section(&view.reported)}
             </div>
         </div>
@@ -156,7 +169,12 @@ fn filters(view: &BoardView, asked: &BoardQuery) -> AnyView {
     .into_any()
 }
 
-fn select(name: &'static str, label: &'static str, of: &[Choice], chosen: &str) -> AnyView {
+pub(super) fn select(
+    name: &'static str,
+    label: &'static str,
+    of: &[Choice],
+    chosen: &str,
+) -> AnyView {
     let options: Vec<AnyView> = of
         .iter()
         .map(|c| {
@@ -175,7 +193,7 @@ fn select(name: &'static str, label: &'static str, of: &[Choice], chosen: &str) 
     .into_any()
 }
 
-fn text(name: &'static str, value: Option<&str>) -> AnyView {
+pub(super) fn text(name: &'static str, value: Option<&str>) -> AnyView {
     view! {
         <label class="inline"><span>{name}</span><input type="search" name=name id=format!("f-{name}") value=value.unwrap_or("").to_owned() size="10" maxlength="100"/></label>
     }

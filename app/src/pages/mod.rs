@@ -16,6 +16,7 @@ pub mod compare;
 pub mod compare_cases;
 pub mod docs;
 pub mod error;
+pub mod figures;
 pub mod home;
 pub mod job;
 pub mod me;

@@ -231,7 +231,7 @@ fn what_submitters_write_is_shown_as_text() {
         step: None,
         q: Some(EVIL.to_owned()),
     };
-    let page = html(|| pages::attempt::page(&attempt(), &asked));
+    let page = html(|| pages::attempt::page(&attempt(), None, &asked));
     assert_inert(&page);
     assert!(!page.contains("onclick"), "{page}");
 }
@@ -358,4 +358,71 @@ async fn unknown_addresses_get_a_page_with_status_404() {
         assert_eq!(status, 404, "{path}");
         assert!(page.contains("Nothing here"), "{page}");
     }
+}
+
+fn gallery_card(drawn: bool) -> faultboard_domain::view::FigureCard {
+    faultboard_domain::view::FigureCard {
+        id: "pareto".to_owned(),
+        title: "What a pass costs".to_owned(),
+        shows: "Pass rate against cost.".to_owned(),
+        computed: drawn.then_some(Timestamp(0)),
+        path: "/figures/repair/2026.1/pareto".to_owned(),
+        query: "subset=full".to_owned(),
+    }
+}
+
+#[test]
+fn the_gallery_says_what_is_missing_and_links_every_form() {
+    let asked = BoardQuery {
+        agent: Some(EVIL.to_owned()),
+        ..crate::query::board(Track::Repair, "")
+    };
+    let view = |drawn| faultboard_domain::view::GalleryView {
+        board: board(),
+        figures: vec![gallery_card(drawn)],
+    };
+    let empty = html(|| pages::figures::gallery(&view(false), &asked));
+    assert!(empty.contains("Not for this selection") && empty.contains("Figures of published"));
+    let full = html(|| pages::figures::gallery(&view(true), &asked));
+    for form in ["svg", "png", "csv", "json"] {
+        assert!(
+            full.contains(&format!("/figures/repair/2026.1/pareto.{form}?subset=full")),
+            "{form}"
+        );
+    }
+    assert_inert(&empty);
+    assert_inert(&full);
+}
+
+#[test]
+fn a_figure_that_is_not_there_says_why_and_one_that_pools_says_so() {
+    let asked = crate::query::board(Track::Repair, "open_weights=1");
+    let mut view = faultboard_domain::view::FigurePage {
+        board: board(),
+        id: "lift-by-tier".to_owned(),
+        title: "What context adds".to_owned(),
+        shows: "Pass rates.".to_owned(),
+        figure: None,
+        heard: true,
+    };
+    assert!(
+        html(|| pages::figures::one(&view, &asked)).contains("is not there for this selection")
+    );
+    view.figure = Some(faultboard_domain::view::FigureView {
+        id: view.id.clone(),
+        title: view.title.clone(),
+        shows: view.shows.clone(),
+        summary: "In words.".to_owned(),
+        svg: "<svg class=\"fb-figure\"></svg>".to_owned(),
+        computed: Timestamp(0),
+        path: "/figures/repair/2026.1/lift-by-tier".to_owned(),
+        query: "subset=full&open_weights=1".to_owned(),
+    });
+    view.heard = false;
+    let page = html(|| pages::figures::one(&view, &asked));
+    assert!(page.contains("pools all configurations"), "{page}");
+    assert!(
+        page.contains("lift-by-tier.png?subset=full&amp;open_weights=1&amp;theme=dark"),
+        "{page}"
+    );
 }

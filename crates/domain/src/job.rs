@@ -21,6 +21,8 @@ words!(
         ProveCase = "prove-case",
         /// Compute what statistics the boards lack.
         Statistics = "statistics",
+        /// Draw the figures of boards that have changed.
+        Figures = "figures",
         /// Compute the comparisons that readers have asked for.
         Compare = "compare",
     }

@@ -664,3 +664,63 @@ fn labels_are_drawn_only_where_they_are_given() {
     let svg = known.svg(Theme::Light).unwrap();
     assert!(svg.contains(">labelled<") && known.csv().contains("labelled"));
 }
+
+#[test]
+fn hostile_blocks_and_numbers_break_no_figure() {
+    use faultboard_plot::{LabelMap, MapBlock, MapRow};
+    let evil = "</svg><script>alert(1)</script>\u{202e}\0".repeat(20);
+    let ends = [0, 1, u64::MAX - 1, u64::MAX];
+    let blocks = ends
+        .iter()
+        .flat_map(|a| ends.iter().map(move |b| (*a, *b)))
+        .map(|(start, end)| MapBlock {
+            file: evil.clone(),
+            start,
+            end,
+            function: evil.clone(),
+            hit: None,
+        })
+        .collect();
+    let figure = LabelMap {
+        about: about(),
+        case: evil.clone(),
+        labels: None,
+        attempts: vec![MapRow {
+            name: evil.clone(),
+            blocks,
+            href: Some("javascript:alert(1)".into()),
+        }],
+    };
+    let svg = figure.svg(Theme::Light).unwrap();
+    well_formed(&svg);
+    assert!(!svg.contains("<script") && !svg.contains("javascript:") && !svg.contains("NaN"));
+    no_collisions(&figure.scene(), "hostile blocks");
+
+    let mut odd = data::more::paired_differences(4, false);
+    for (row, value) in odd.rows.iter_mut().zip([f64::NAN, f64::INFINITY, -1e300]) {
+        row.name.clone_from(&evil);
+        if let Some(d) = &mut row.difference {
+            d.mean = value;
+            d.ci95 = Some((value, -value));
+            d.p = Some(value);
+        }
+    }
+    let svg = odd.svg(Theme::Dark).unwrap();
+    well_formed(&svg);
+    assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    let mut odd = data::more::size_vs_pass(4);
+    for (case, value) in odd
+        .cases
+        .iter_mut()
+        .zip([f64::NAN, f64::INFINITY, -1.0, 1e300])
+    {
+        case.fix_size = u32::MAX;
+        case.symptom_only = Some(value);
+    }
+    well_formed(&odd.svg(Theme::Print).unwrap());
+    let mut odd = data::more::cdf_tokens(1, 6);
+    odd.panels[0].symptom_only = vec![f64::NAN, -1.0, 0.0, 1e300, f64::INFINITY];
+    let svg = odd.svg(Theme::Light).unwrap();
+    well_formed(&svg);
+    assert!(!svg.contains("NaN"));
+}

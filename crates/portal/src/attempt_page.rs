@@ -197,7 +197,7 @@ impl Portal {
         Ok(steps)
     }
 
-    async fn read_diagnosis(&self, a: &Attempt) -> Result<Option<Diagnosis>> {
+    pub(crate) async fn read_diagnosis(&self, a: &Attempt) -> Result<Option<Diagnosis>> {
         let Some(Stored { digest, .. }) = &a.diagnosis else {
             return Ok(None);
         };

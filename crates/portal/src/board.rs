@@ -4,14 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use faultboard_domain::view::{
-    BoardQuery, BoardRow, BoardView, CaseAttempt, CaseOutcomes, Choice, FigureView,
-};
+use faultboard_domain::view::{BoardQuery, BoardRow, BoardView, CaseAttempt, CaseOutcomes, Choice};
 use faultboard_domain::{
     Actor, Case, CaseId, Condition, Digest, ReleaseId, SubsetId, SystemId, Track,
 };
 use faultboard_jobs::{JobContext, JobFailure};
-use faultboard_store::boards::{self, BoardKey, FigureFile};
+use faultboard_store::boards::{self, BoardKey};
 use faultboard_store::jobs::Claimed;
 use faultboard_store::revisions::Part;
 use faultboard_store::submissions::Submission;
@@ -47,11 +45,10 @@ pub(crate) struct Entry {
     pub scores: RevisionScores,
 }
 
-/// One board, its figures and their key.
+/// One board and its key.
 struct Built {
     key: BoardKey,
     view: BoardView,
-    figures: Vec<FigureFile>,
 }
 
 /// A slice of a board: some of its cases.
@@ -110,7 +107,7 @@ impl Portal {
         let entries = self.live_entries().await?;
         let published = entries.len();
         let portal = Arc::clone(self);
-        // Intervals and figures take a while: off the async threads.
+        // Intervals take a while: off the async threads.
         let (built, case_boards) = tokio::task::spawn_blocking(move || portal.build_all(&entries))
             .await
             .map_err(PortalError::internal)??;
@@ -124,9 +121,6 @@ impl Portal {
         boards::clear(&mut tx).await?;
         for b in &built {
             boards::put_board(&mut tx, &b.key, &b.view).await?;
-            for f in &b.figures {
-                boards::put_figure(&mut tx, &b.key, f).await?;
-            }
         }
         for (case, body) in &case_boards {
             boards::put_case_board(&mut tx, case, body, now).await?;
@@ -228,11 +222,6 @@ impl Portal {
             view.n_cases = u32::try_from(cohort.len()).unwrap_or(u32::MAX);
             view.inputs = inputs(&view, &here, &cohort);
             view.rows = rows;
-            let figures = if view.rows.is_empty() || track != Track::Repair {
-                Vec::new()
-            } else {
-                figures::draw(&view, &cases)?
-            };
             if view.rows.len() > LARGE {
                 // Pages show parts of a large board and no row's cases: those
                 // stand on the submissions' own pages.
@@ -242,7 +231,7 @@ impl Portal {
                     row.beaten_by.truncate(3);
                 }
             }
-            built.push(Built { key, view, figures });
+            built.push(Built { key, view });
         }
         Ok(built)
     }
@@ -340,77 +329,6 @@ impl Portal {
         };
         let board = boards::board(c, &key).await?;
         Ok(board.and_then(|b| b.rows.into_iter().find(|r| r.submission == s.id)))
-    }
-
-    /// The figures that belong to a board, from the cache.
-    pub async fn board_figures(
-        &self,
-        _actor: &Actor,
-        query: &BoardQuery,
-    ) -> Result<Vec<FigureView>> {
-        let key = self.key(query).await?;
-        let mut c = self.store.reader().await?;
-        let mut views = Vec::new();
-        for id in boards::figure_ids(&mut c, &key).await? {
-            let Some(meta) = boards::figure(&mut c, &key, &id, "meta").await? else {
-                continue;
-            };
-            let (title, summary): (String, String) =
-                serde_json::from_slice(&meta).map_err(PortalError::internal)?;
-            let mut svg = async |variant: &str| -> Result<String> {
-                let body = boards::figure(&mut c, &key, &id, variant)
-                    .await?
-                    .unwrap_or_default();
-                String::from_utf8(body).map_err(PortalError::internal)
-            };
-            let (svg_light, svg_dark) = (svg("svg-light").await?, svg("svg-dark").await?);
-            let slice = if key.slice.is_empty() {
-                String::new()
-            } else {
-                format!("&slice={}", key.slice)
-            };
-            let query = format!(
-                "track={}&release={}&subset={}{slice}",
-                key.track, key.release, key.subset
-            );
-            views.push(FigureView {
-                id,
-                title,
-                summary,
-                svg_light,
-                svg_dark,
-                query,
-            });
-        }
-        Ok(views)
-    }
-
-    /// One form of a figure.
-    pub async fn figure_file(
-        &self,
-        _actor: &Actor,
-        id: &str,
-        format: &str,
-        query: &BoardQuery,
-        dark: bool,
-    ) -> Result<FileBody> {
-        let key = self.key(query).await?;
-        let theme = if dark { "dark" } else { "light" };
-        let (variant, content_type) = match format {
-            "svg" => (format!("svg-{theme}"), "image/svg+xml"),
-            "png" => (format!("png-{theme}"), "image/png"),
-            "csv" => ("csv".to_owned(), "text/csv; charset=utf-8"),
-            "json" => ("json".to_owned(), "application/json"),
-            _ => return Err(PortalError::NotFound),
-        };
-        let body = boards::figure(&mut *self.store.reader().await?, &key, id, &variant)
-            .await?
-            .ok_or(PortalError::NotFound)?;
-        Ok(FileBody::new(
-            body.into(),
-            content_type,
-            format!("{}-{id}-{}-{}.{format}", key.track, key.release, key.subset),
-        ))
     }
 
     /// A board as data.

@@ -280,6 +280,8 @@ impl Portal {
             drop(tx);
             return self.just_finish(job).await;
         }
+        let key = statistics::row_key(revision, &ids);
+        stored::put(&mut tx, stored::Kind::Row, &key, &own, now).await?;
         if s.live_revision.is_none()
             && revisions::transition(&mut tx, revision, RevisionState::Ready, RevisionState::Live)
                 .await?
@@ -287,8 +289,6 @@ impl Portal {
             // A first scoring replaces nothing; what comes after it must be applied.
             submissions::set_live_revision(&mut tx, &s.id, revision).await?;
         }
-        let key = statistics::row_key(revision, &ids);
-        stored::put(&mut tx, stored::Kind::Row, &key, &own, now).await?;
         let actor = Actor::System;
         submissions::transition(
             &mut tx,

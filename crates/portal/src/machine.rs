@@ -103,6 +103,7 @@ impl Handler for Jobs {
             JobKind::RebuildBoard => Box::pin(portal.run_rebuild(job, context)),
             JobKind::ProveCase => Box::pin(portal.run_prove_case(job, context)),
             JobKind::Statistics => Box::pin(portal.run_statistics(job, context)),
+            JobKind::Figures => Box::pin(portal.run_figures(job, context)),
             JobKind::Compare => Box::pin(portal.run_compare(job, context)),
         }
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use faultboard_catalog::Catalog;
 use faultboard_domain::metadata::Metadata;
-use faultboard_domain::view::{BoardStatistics, BoardView, MeasureKind, RowStatistics};
+use faultboard_domain::view::{BoardRow, BoardStatistics, BoardView, MeasureKind, RowStatistics};
 use faultboard_domain::{
     Case, CaseId, Clock, Digest, ReleaseId, RevisionId, SubmissionId, SubsetId, SystemId,
     Timestamp, Track,
@@ -169,6 +169,7 @@ struct Made {
     statistics: BoardStatistics,
     rows: Vec<(String, String, RowStatistics)>,
     cases: Vec<Case>,
+    scores: BTreeMap<SubmissionId, RevisionScores>,
 }
 
 fn id(prefix: char, name: &str) -> String {
@@ -278,6 +279,10 @@ fn make(catalog: &Catalog, key: &(Track, ReleaseId, SubsetId), all: &[&Scored]) 
         statistics: whole,
         rows: own,
         cases,
+        scores: by_id
+            .iter()
+            .map(|(id, s)| (id.clone(), s.scores.clone()))
+            .collect(),
     })
 }
 
@@ -287,7 +292,7 @@ async fn boards(
     clock: Arc<dyn Clock>,
     options: &Options,
     say: Arc<dyn Fn(&str) + Send + Sync>,
-) -> Result<(Vec<Made>, Vec<Scored>)> {
+) -> Result<(Vec<Made>, Vec<Scored>, Catalog)> {
     let settings = settings.clone().absolute().map_err(PortalError::internal)?;
     let settings = crate::synthetic::adopt(settings);
     let catalog = load_catalog(&settings)?;
@@ -304,7 +309,7 @@ async fn boards(
         .iter()
         .map(|(key, list)| make(&catalog, key, list))
         .collect::<Result<Vec<_>>>()?;
-    Ok((made, all))
+    Ok((made, all, catalog))
 }
 
 /// Every statistic of a folder of attempts, as the site would compute it.
@@ -315,7 +320,7 @@ pub async fn statistics(
     options: &Options,
     say: Arc<dyn Fn(&str) + Send + Sync>,
 ) -> Result<Value> {
-    let (made, _) = boards(dir, settings, clock, options, say).await?;
+    let (made, ..) = boards(dir, settings, clock, options, say).await?;
     let boards: Vec<Value> = made
         .into_iter()
         .map(|m| {
@@ -347,7 +352,7 @@ pub async fn statistics(
 }
 
 /// The tables and figures of one board, by file name.
-fn files(m: &Made) -> Result<BTreeMap<String, Vec<u8>>> {
+fn files(m: &Made, catalog: &Catalog) -> Result<BTreeMap<String, Vec<u8>>> {
     let base = format!("{}-{}-{}", m.view.track, m.view.release, m.view.subset);
     let pretty = |v: &Value| serde_json::to_vec_pretty(v).map_err(PortalError::internal);
     let mut out = BTreeMap::from([
@@ -371,18 +376,11 @@ fn files(m: &Made) -> Result<BTreeMap<String, Vec<u8>>> {
         format!("{base}/pairs.csv"),
         csv::panel(kind, &m.view, &m.statistics).into_bytes(),
     );
-    if m.view.track == Track::Repair && !m.view.rows.is_empty() {
-        let cases: Vec<&Case> = m.cases.iter().collect();
-        for f in figures::draw(&m.view, &cases)? {
-            // Bitmaps say nothing that the drawings don't.
-            let end = match f.variant.as_str() {
-                "svg-light" => "svg",
-                "csv" => "csv",
-                "json" => "json",
-                _ => continue,
-            };
-            out.insert(format!("{base}/figures/{}.{end}", f.figure), f.body);
-        }
+    // Bitmaps say nothing that the drawings don't.
+    let scores = |r: &BoardRow| m.scores.get(&r.submission).cloned();
+    let drawn = figures::offline(&m.view, &m.cases, &scores, &m.statistics, catalog)?;
+    for (name, body) in drawn {
+        out.insert(format!("{base}/figures/{name}"), body);
     }
     Ok(out)
 }
@@ -396,10 +394,10 @@ pub async fn reproduce(
     options: &Options,
     say: Arc<dyn Fn(&str) + Send + Sync>,
 ) -> Result<Vec<Compared>> {
-    let (made, all) = boards(dir, settings, clock, options, say).await?;
+    let (made, all, catalog) = boards(dir, settings, clock, options, say).await?;
     let mut built = BTreeMap::new();
     for m in &made {
-        built.extend(files(m)?);
+        built.extend(files(m, &catalog)?);
     }
     if let Some(out) = &options.out {
         for (name, bytes) in &built {

@@ -1,4 +1,4 @@
-//! The cache that pages read: boards, figures, what configurations reached on
+//! The cache that pages read: boards, what configurations reached on
 //! each case, and the proofs of cases. It is rebuilt whole, in one transaction.
 
 use faultboard_domain::view::BoardView;
@@ -22,24 +22,9 @@ pub struct BoardKey {
     pub slice: String,
 }
 
-/// One figure in one form.
-#[derive(Debug, Clone)]
-pub struct FigureFile {
-    /// Its id.
-    pub figure: String,
-    /// `svg-light`, `svg-dark`, `png-light`, `png-dark`, `csv`, `json` or `meta`.
-    pub variant: String,
-    /// Its bytes.
-    pub body: Vec<u8>,
-}
-
-/// Forgets every board, figure and case board, before all are written anew.
+/// Forgets every board and case board, before all are written anew.
 pub async fn clear(c: &mut Connection) -> Result<()> {
-    for sql in [
-        "delete from boards",
-        "delete from figures",
-        "delete from case_boards",
-    ] {
+    for sql in ["delete from boards", "delete from case_boards"] {
         sqlx::query(sql).execute(&mut *c).await?;
     }
     Ok(())
@@ -60,6 +45,25 @@ pub async fn put_board(c: &mut Connection, key: &BoardKey, board: &BoardView) ->
     Ok(())
 }
 
+/// The keys of every board.
+pub async fn keys(c: &mut Connection) -> Result<Vec<BoardKey>> {
+    let rows = sqlx::query(
+        "select track, release, subset, slice from boards order by track, release, subset, slice",
+    )
+    .fetch_all(c)
+    .await?;
+    rows.iter()
+        .map(|r| {
+            Ok(BoardKey {
+                track: r.try_get::<String, _>("track")?.parse()?,
+                release: ReleaseId::parse(r.try_get("release")?)?,
+                subset: SubsetId::parse(r.try_get("subset")?)?,
+                slice: r.try_get("slice")?,
+            })
+        })
+        .collect()
+}
+
 /// Reads a board.
 pub async fn board(c: &mut Connection, key: &BoardKey) -> Result<Option<BoardView>> {
     let text: Option<String> = sqlx::query_scalar(
@@ -72,50 +76,6 @@ pub async fn board(c: &mut Connection, key: &BoardKey) -> Result<Option<BoardVie
     .fetch_optional(c)
     .await?;
     Ok(text.map(|t| serde_json::from_str(&t)).transpose()?)
-}
-
-/// Writes a figure.
-pub async fn put_figure(c: &mut Connection, key: &BoardKey, file: &FigureFile) -> Result<()> {
-    sqlx::query("insert into figures (track, release, subset, slice, figure, variant, body) values (?, ?, ?, ?, ?, ?, ?)")
-        .bind(key.track.as_str())
-        .bind(key.release.as_str())
-        .bind(key.subset.as_str())
-        .bind(&key.slice)
-        .bind(&file.figure)
-        .bind(&file.variant)
-        .bind(&file.body)
-        .execute(c)
-        .await?;
-    Ok(())
-}
-
-/// Reads one form of a figure.
-pub async fn figure(
-    c: &mut Connection,
-    key: &BoardKey,
-    figure: &str,
-    variant: &str,
-) -> Result<Option<Vec<u8>>> {
-    Ok(sqlx::query_scalar("select body from figures where track = ? and release = ? and subset = ? and slice = ? and figure = ? and variant = ?")
-        .bind(key.track.as_str())
-        .bind(key.release.as_str())
-        .bind(key.subset.as_str())
-        .bind(&key.slice)
-        .bind(figure)
-        .bind(variant)
-        .fetch_optional(c)
-        .await?)
-}
-
-/// The ids of a board's figures.
-pub async fn figure_ids(c: &mut Connection, key: &BoardKey) -> Result<Vec<String>> {
-    Ok(sqlx::query_scalar("select distinct figure from figures where track = ? and release = ? and subset = ? and slice = ? order by figure")
-        .bind(key.track.as_str())
-        .bind(key.release.as_str())
-        .bind(key.subset.as_str())
-        .bind(&key.slice)
-        .fetch_all(c)
-        .await?)
 }
 
 /// Writes what configurations reached on a case.

@@ -13,6 +13,7 @@ pub mod attempts;
 pub mod audit;
 pub mod boards;
 pub mod error;
+pub mod figures;
 pub mod jobs;
 pub mod reevaluations;
 pub mod revisions;

@@ -12,7 +12,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use bytes::Bytes;
 use faultboard_app::query;
-use faultboard_domain::{Actor, AttemptId, Digest, SubmissionId, Track};
+use faultboard_domain::view::BoardQuery;
+use faultboard_domain::{Actor, AttemptId, Digest, ReleaseId, SubmissionId, Track};
 use faultboard_portal::{AttemptFile, BlobFile, FileBody};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -35,14 +36,18 @@ pub(super) type Opener = Arc<
         + Sync,
 >;
 
+/// Endings of a figure's forms.
+const FIGURE_FORMATS: &[&str] = &["svg", "png", "csv", "json"];
+
 /// The routes.
 pub(super) fn routes() -> Router<Site> {
     Router::new()
         .route("/board/{track}", get(board))
+        .route("/figures/{track}/{release}/{file}", get(figure))
+        .route("/attempts/{id}/{map}", get(label_map))
         .route("/breakdowns/{file}", get(breakdowns))
         .route("/compare.csv", get(compare_csv))
         .route("/compare.json", get(compare_json))
-        .route("/figures/{file}", get(figure))
         .route("/submissions/{id}/report.json", get(report))
         .route("/submissions/{id}/selection.json", get(selection))
         .route("/submissions/{id}/traces.zip", get(traces_zip))
@@ -172,22 +177,55 @@ async fn compare(
     Ok(small(&actor, file, false))
 }
 
+/// `/figures/{track}/{release}/{id}` is a page; with an ending it is one form of
+/// the figure.
 async fn figure(
     State(site): State<Site>,
     Asker(actor): Asker,
-    Path(file): Path<String>,
+    Path((track, release, file)): Path<(String, String, String)>,
+    RawQuery(text): RawQuery,
+    request: Request,
+) -> Response {
+    let Some((id, format)) = split(&file, FIGURE_FORMATS) else {
+        return pages::page(State(site), request).await;
+    };
+    let (Ok(track), Ok(release)) = (track.parse::<Track>(), ReleaseId::parse(&release)) else {
+        return Fault::missing().into_response();
+    };
+    let text = text.unwrap_or_default();
+    let asked = BoardQuery {
+        release: Some(release),
+        ..query::board(track, &text)
+    };
+    let pairs = query::pairs(&text);
+    let theme = query::get(&pairs, "theme");
+    let found = site
+        .portal
+        .figure_file(&actor, id, format, &asked, theme)
+        .await;
+    match found {
+        Ok(file) => small(&actor, file, matches!(format, "svg" | "png")),
+        Err(e) => Fault::from(e).into_response(),
+    }
+}
+
+/// One form of an attempt's label map.
+async fn label_map(
+    State(site): State<Site>,
+    Asker(actor): Asker,
+    Path((id, file)): Path<(String, String)>,
     RawQuery(text): RawQuery,
 ) -> Result<Response, Fault> {
-    let (id, format) = split(&file, &["svg", "png", "csv", "json"]).ok_or_else(Fault::missing)?;
+    let format = match split(&file, FIGURE_FORMATS) {
+        Some(("label-map", format)) => format,
+        _ => return Err(Fault::missing()),
+    };
     let text = text.unwrap_or_default();
     let pairs = query::pairs(&text);
-    let track = query::get(&pairs, "track")
-        .and_then(|t| t.parse::<Track>().ok())
-        .ok_or_else(|| Fault::bad("Name the board: `?track=repair` or `?track=diagnosis`."))?;
-    let dark = query::get(&pairs, "theme") == Some("dark");
+    let theme = query::get(&pairs, "theme");
     let file = site
         .portal
-        .figure_file(&actor, id, format, &query::board(track, &text), dark)
+        .label_map_file(&actor, &AttemptId::parse(&id)?, format, theme)
         .await?;
     Ok(small(&actor, file, matches!(format, "svg" | "png")))
 }

@@ -35,13 +35,16 @@ const LONGEST_ADDRESS: usize = 512;
 /// Brotli's effort for a page that is kept for a second.
 const EFFORT: i32 = 5;
 
-/// The routes of the app's pages. `/board/{track}` is left out: its handler
-/// serves the data of boards too.
+/// The routes of the app's pages. `/board/{track}` and a figure's page are
+/// left out: their handlers serve data too.
 pub(super) fn routes(site: &Site) -> Router<Site> {
     let portal = site.portal.clone();
     let (listed, _) = leptos_axum::generate_route_list_with_exclusions_and_ssg_and_context(
         App,
-        Some(vec!["/board/{track}".to_owned()]),
+        Some(vec![
+            "/board/{track}".to_owned(),
+            "/figures/{track}/{release}/{id}".to_owned(),
+        ]),
         move || provide_context(portal.clone()),
     );
     Router::new().leptos_routes_with_handler(listed, page)

@@ -203,27 +203,6 @@ async fn boards_figures_and_manifests_are_data_too() {
     );
     let selection = app.get(&format!("/submissions/{id}/selection.json")).await;
     assert_eq!(selection.header("content-type"), "application/json");
-    let figures = app
-        .portal
-        .board_figures(
-            &Actor::Anonymous,
-            &faultboard_app::query::board(faultboard_domain::Track::Diagnosis, ""),
-        )
-        .await
-        .unwrap();
-    for figure in figures {
-        for (ending, kind) in [
-            ("svg", "image/svg+xml"),
-            ("png", "image/png"),
-            ("csv", "text/csv"),
-            ("json", "application/json"),
-        ] {
-            let path = format!("/figures/{}.{ending}?track=diagnosis", figure.id);
-            let answer = app.get(&path).await;
-            assert_eq!(answer.status, StatusCode::OK, "{path}");
-            assert!(answer.header("content-type").starts_with(kind), "{path}");
-        }
-    }
     // The report is for its owner and for maintainers.
     assert_eq!(
         app.get(&format!("/submissions/{id}/report.json"))
@@ -233,6 +212,85 @@ async fn boards_figures_and_manifests_are_data_too() {
     );
     let public = app.get("/api/v1/submissions?of=public").await.json();
     assert_eq!(public["items"][0]["row"]["submission"], id.as_str());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn figures_are_drawn_by_a_job_and_taken_away_in_every_form() {
+    let app = App::new().await;
+    let id = app.published().await;
+    let track = faultboard_domain::Track::Diagnosis;
+    let view = app.portal.submission(&Actor::System, &id).await.unwrap();
+    let subset = view.metadata.as_ref().unwrap().subset.to_string();
+    let asked = faultboard_app::query::board(track, &format!("subset={subset}"));
+    let ready = async || {
+        let gallery = app.portal.gallery(&Actor::Anonymous, &asked).await.unwrap();
+        gallery
+            .figures
+            .into_iter()
+            .filter(|f| f.computed.is_some())
+            .collect::<Vec<_>>()
+    };
+    app.work_till(async || ready().await.len() > 4).await;
+    let figures = ready().await;
+    for id in [
+        "coverage",
+        "evidence-grid",
+        "per-system",
+        "leave-one-out",
+        "stability",
+    ] {
+        assert!(figures.iter().any(|f| f.id == id), "{id} is not drawn");
+    }
+    for figure in &figures {
+        for (ending, kind) in [
+            ("svg", "image/svg+xml"),
+            ("png", "image/png"),
+            ("csv", "text/csv"),
+            ("json", "application/json"),
+        ] {
+            for theme in ["light", "dark", "print"] {
+                let path = format!("{}.{ending}?{}&theme={theme}", figure.path, figure.query);
+                let answer = app.get(&path).await;
+                assert_eq!(answer.status, StatusCode::OK, "{path}");
+                assert!(answer.header("content-type").starts_with(kind), "{path}");
+                assert!(!answer.header("etag").is_empty(), "{path}");
+            }
+        }
+        let page = app.get(&format!("{}?{}", figure.path, figure.query)).await;
+        assert_eq!(page.status, StatusCode::OK);
+        assert!(page.text().contains("fb-figure"), "{}", figure.id);
+    }
+    // A filter of rows is heard where there are rows: nobody is called so.
+    let none = app
+        .get(&format!(
+            "/figures/diagnosis/{}/stability.csv?subset={subset}&agent=nobody",
+            view.metadata.as_ref().unwrap().release
+        ))
+        .await;
+    assert_eq!(none.text().lines().count(), 1, "{}", none.text());
+
+    // Labelled blocks are part of the solution: maintainers alone see them.
+    let attempt = &view.live.attempts[0].id;
+    let admin = app.admin().await;
+    for ending in ["svg", "csv", "json"] {
+        let path = format!("/attempts/{attempt}/label-map.{ending}");
+        let public = app.get(&path).await;
+        assert_eq!(public.status, StatusCode::OK, "{path}");
+        let known = app.get_as(&admin, &path).await;
+        assert_eq!(known.status, StatusCode::OK, "{path}");
+        let labelled = |text: &str| text.contains("labelled") && !text.contains("\"labels\": null");
+        let (public, known) = (
+            public.text().replace("aria-labelledby", ""),
+            known.text().replace("aria-labelledby", ""),
+        );
+        if ending == "json" {
+            assert!(public.contains("\"labels\": null") && !public.contains("\"hit\": true"));
+            assert!(known.contains("\"labels\": ["), "{known}");
+        } else {
+            assert!(!labelled(&public), "{public}");
+            assert!(labelled(&known), "{known}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use crate::site::App;
 
 /// Addresses of every kind; many of them refuse an anonymous reader.
-const PATHS: [&str; 34] = [
+const PATHS: [&str; 36] = [
     "/",
     "/board/repair",
     "/board/diagnosis.csv",
@@ -21,8 +21,10 @@ const PATHS: [&str; 34] = [
     "/submissions/s00000000/events",
     "/attempts/a00000000",
     "/attempts/a00000000/trace",
-    "/figures/pareto.svg?track=repair",
-    "/figures/pareto.svg",
+    "/figures/repair/teaching/pareto.svg",
+    "/figures",
+    "/figures/repair/teaching/pareto",
+    "/attempts/a00000000/label-map.svg",
     "/submit",
     "/sign-in",
     "/sign-up",

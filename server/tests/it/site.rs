@@ -249,6 +249,22 @@ impl App {
         reached.expect("the submission gets on");
     }
 
+    /// Works through the queue until something holds, a minute at most.
+    pub(crate) async fn work_till(&self, holds: impl AsyncFn() -> bool) {
+        let (stop, stopping) = watch::channel(false);
+        let workers = tokio::spawn(self.portal.clone().run_workers(stopping));
+        let reached = tokio::time::timeout(std::time::Duration::from_secs(60), async {
+            while !holds().await {
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                self.clock.advance_ms(50);
+            }
+        })
+        .await;
+        stop.send(true).unwrap();
+        workers.await.unwrap();
+        reached.expect("the queue gets on");
+    }
+
     /// Hands in the diagnosis sample and has it scored; its id and its owner's token.
     pub(crate) async fn scored(&self) -> (SubmissionId, String) {
         let token = self.token("owner").await;

@@ -314,20 +314,3 @@ impl BoardView {
         });
     }
 }
-
-/// A figure as a page embeds it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FigureView {
-    /// Its id (`paired-heatmap`, `pareto`).
-    pub id: String,
-    /// Its title.
-    pub title: String,
-    /// A text summary for those who don't see it.
-    pub summary: String,
-    /// The SVG for light paper.
-    pub svg_light: String,
-    /// The SVG for dark paper.
-    pub svg_dark: String,
-    /// The query string (without `?`) that names the same data in downloads.
-    pub query: String,
-}

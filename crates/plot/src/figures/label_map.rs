@@ -152,7 +152,8 @@ impl LabelMap {
         let at = |line: u64| -> f64 {
             let i = stretches.iter().rposition(|s| s.start <= line).unwrap_or(0);
             let s = stretches[i];
-            let share = (line.min(s.end) - s.start) as f64 / (s.end - s.start).max(1) as f64;
+            let share =
+                line.min(s.end).saturating_sub(s.start) as f64 / (s.end - s.start).max(1) as f64;
             starts[i] + share * s.weight() * unit
         };
         let mut rows: Vec<(&str, Vec<&MapBlock>, bool, Option<&String>)> = Vec::new();

@@ -176,6 +176,7 @@ impl Portal {
             if self.boards_generation().await? != seen {
                 self.enqueue_statistics(&mut tx).await?;
             }
+            self.enqueue_figures(&mut tx).await?;
             tx.commit().await?;
             self.tell(Change::Queue);
         }
@@ -183,7 +184,7 @@ impl Portal {
     }
 
     /// What the boards now are: changes with each rebuild.
-    async fn boards_generation(&self) -> Result<Option<String>> {
+    pub(crate) async fn boards_generation(&self) -> Result<Option<String>> {
         Ok(faultboard_store::flag(
             &mut *self.store.reader().await?,
             crate::board::GENERATION_FLAG,
