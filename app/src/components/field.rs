@@ -2,7 +2,17 @@
 
 use leptos::prelude::*;
 
-use crate::context::typed;
+/// What was typed before the form was refused; the browser's half never asks.
+fn typed(form: &str, field: &str) -> String {
+    #[cfg(feature = "ssr")]
+    let text = crate::context::typed(form, field);
+    #[cfg(not(feature = "ssr"))]
+    let text = {
+        let _ = (form, field);
+        String::new()
+    };
+    text
+}
 
 /// A labelled line of text.
 #[derive(Debug, Clone, Copy)]
