@@ -58,13 +58,13 @@ fn put(folder: &Path, name: &str, text: &str, script: bool) -> io::Result<()> {
     Ok(())
 }
 
-fn case_yaml(i: u32) -> String {
+fn case_yaml(i: u32, tracks: &str) -> String {
     let k = i as usize;
     let distances: Vec<CrashDistance> = CrashDistance::ALL.to_vec();
     let family = Family::ALL[(k * 3 + k / 7) % Family::ALL.len()];
     format!(
         "id: {id}\ntitle: Synthetic case {n}\nsystem: {system}\nlanguage: {language}\ncategory: {category}\nfamily: {family}\ntier: {tier}\n\
-         tracks: [repair, diagnosis]\nlite: {lite}\nlicense: MIT\nseverity: major\nroot_cause_type: none\ncomplexity: medium\n\
+         tracks: [{tracks}]\nlite: {lite}\nlicense: MIT\nseverity: major\nroot_cause_type: none\ncomplexity: medium\n\
          evidence:\n  contains_logs: true\n  contains_stack_traces: false\n  contains_analysis: false\n\
          report:\n  text_anchor: {anchor}\n  crash_distance: {distance}\n\
          source:\n  kind: pypi\n  name: synthetic\n  version: 0.0.1\n  sha256: \"{zeros}\"\n\
@@ -84,13 +84,20 @@ fn case_yaml(i: u32) -> String {
     )
 }
 
-/// Writes `n` cases with their solutions and the release.
-pub(super) fn write(cases: &Path, solutions: &Path, n: u32) -> io::Result<()> {
+/// Writes so many cases of each track with their solutions and the release; the
+/// first ones serve both.
+pub(super) fn write(cases: &Path, solutions: &Path, repair: u32, diagnosis: u32) -> io::Result<()> {
+    let n = repair.max(diagnosis);
     const SAID: &str = "This case is synthetic. It stands for a bug that does not exist, was made by a generator to fill a board of a wanted size, and describes no behaviour of any program. Nothing that is shown of it was observed, run or measured by anybody.";
     for i in 0..n {
         let id = id(i);
         let f = cases.join(&id);
-        put(&f, "case.yaml", &case_yaml(i), false)?;
+        let tracks = match (i < repair, i < diagnosis) {
+            (true, true) => "repair, diagnosis",
+            (true, false) => "repair",
+            (false, _) => "diagnosis",
+        };
+        put(&f, "case.yaml", &case_yaml(i, tracks), false)?;
         put(
             &f,
             "README.md",

@@ -95,8 +95,12 @@ pub fn prepare(settings: &Settings, wanted: &[Synthetic]) -> Result<()> {
             data.display()
         )));
     }
-    let n = wanted.iter().map(|w| w.cases).max().unwrap_or(0);
-    cases::write(&cases_dir, &solutions_dir, n).map_err(|e| {
+    let most = |track| {
+        let of_track = wanted.iter().filter(|w| w.track == track);
+        of_track.map(|w| w.cases).max().unwrap_or(0)
+    };
+    let (repair, diagnosis) = (most(Track::Repair), most(Track::Diagnosis));
+    cases::write(&cases_dir, &solutions_dir, repair, diagnosis).map_err(|e| {
         PortalError::Invalid(format!("{} can't be written: {e}.", cases_dir.display()))
     })
 }
