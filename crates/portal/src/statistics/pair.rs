@@ -71,9 +71,7 @@ mod tests {
         assert_eq!((turned.flips, &turned.only_a), (ab.flips, &ab.only_a));
         let e = turned.difference.unwrap();
         assert_eq!((e.mean, e.p), (d.mean, d.p));
-        for (x, y) in [(e.ci95, d.ci95)] {
-            let (x, y) = (x.unwrap(), y.unwrap());
-            assert!((x.0 - y.0).abs() < 1e-12 && (x.1 - y.1).abs() < 1e-12);
-        }
+        let (x, y) = (e.ci95.unwrap(), d.ci95.unwrap());
+        assert!((x.0 - y.0).abs() < 1e-12 && (x.1 - y.1).abs() < 1e-12);
     }
 }

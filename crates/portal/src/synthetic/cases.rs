@@ -76,7 +76,7 @@ fn case_yaml(i: u32, tracks: &str) -> String {
         language = LANGUAGES[k % LANGUAGES.len()],
         category = CATEGORIES[k % CATEGORIES.len()],
         tier = tier(i),
-        lite = i % 5 == 0,
+        lite = i.is_multiple_of(5),
         anchor = ANCHORS[(k / 2) % ANCHORS.len()].as_str(),
         distance = distances[(k / 3) % distances.len()].as_str(),
         zeros = "0".repeat(64),
