@@ -390,7 +390,10 @@ fn a_name_that_was_shown_first_is_free() {
         told(&[(Source::Output, shown), (Source::Thought, named)]),
         0
     );
-    assert_eq!(told(&[(Source::Prompt, shown), (Source::Input, named)]), 0);
+    assert_eq!(
+        told(&[(Source::Prompt, shown), (Source::Thought, named)]),
+        0
+    );
     // What the agent itself wrote shows nothing.
-    assert_eq!(told(&[(Source::Thought, named), (Source::Input, named)]), 2);
+    assert_eq!(told(&[(Source::Input, named), (Source::Thought, named)]), 1);
 }

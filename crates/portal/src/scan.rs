@@ -15,6 +15,7 @@ use faultboard_jobs::{JobContext, JobFailure};
 use faultboard_leakage::{
     Attempt as Scanned, CaseTerms, Scanner, Segment, SiteTerms, Source, guard_set_version,
 };
+use faultboard_oracle::OracleError;
 use faultboard_sandbox::RunControl;
 use faultboard_store::attempts::{self, Attempt};
 use faultboard_store::jobs::Claimed;
@@ -238,12 +239,20 @@ impl Portal {
             sink: None,
         };
         let labels = self.labels_of(job);
-        let files = self
+        let listed = self
             .oracle
             .tree_files(&self.oracle_case(case)?, &labels, &control)
-            .await
-            .map_err(|e| PortalError::Internal(format!("listing the files of {case}: {e}")))?;
-        Ok(Some(files))
+            .await;
+        match listed {
+            Ok(files) => Ok(Some(files)),
+            Err(OracleError::Cancelled) => Err(PortalError::internal("the scan was cancelled")),
+            Err(e) => {
+                context.say(format!(
+                    "{case}: its files can't be listed ({e}); paths are not compared with them"
+                ));
+                Ok(None)
+            }
+        }
     }
 
     /// What the guards find in these attempts today, and how many hits they left

@@ -57,6 +57,22 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap()
     }
 
+    /// What a refused form leaves for the next page, as JSON; empty if it wasn't refused.
+    pub(crate) fn refused(&self) -> String {
+        use base64::Engine as _;
+        let cookies = self.headers.get_all("set-cookie");
+        let value = cookies
+            .iter()
+            .filter_map(|v| v.to_str().ok()?.strip_prefix("fb_refused="))
+            .find_map(|v| v.split(';').next());
+        value.map_or_else(String::new, |v| {
+            let bytes = base64::engine::general_purpose::URL_SAFE_NO_PAD
+                .decode(v)
+                .unwrap();
+            String::from_utf8(bytes).unwrap()
+        })
+    }
+
     /// The session's cookie, as a browser would send it back.
     pub(crate) fn cookie(&self) -> String {
         let set = self.header("set-cookie");

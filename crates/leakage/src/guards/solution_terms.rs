@@ -12,11 +12,13 @@ pub(crate) struct SolutionTerms;
 
 const FUNCTION: u16 = 1;
 const SENTENCE: u16 = 2;
-/// Characters of the shortest name that nobody types by chance.
+/// Characters of the shortest name that nobody types by chance, and its words:
+/// `read_response` is what one would call it, `become_pre_candidate` is not.
 const TELLING: usize = 10;
+const WORDS: usize = 3;
 
 /// The bare name of a function, if it is one that can't be guessed: long, and of
-/// more than one word.
+/// several words.
 fn name(function: &str) -> Option<&str> {
     let bare = function
         .rsplit(['.', ':', '/', '#'])
@@ -24,12 +26,12 @@ fn name(function: &str) -> Option<&str> {
         .trim_end_matches(|c: char| !c.is_alphanumeric() && c != '_')
         .trim_start_matches(['(', '*', '&']);
     let inner = bare.trim_matches('_');
-    let words = inner.contains('_')
-        || inner
-            .chars()
-            .zip(inner.chars().skip(1))
-            .any(|(a, b)| a.is_lowercase() && b.is_uppercase());
-    (inner.chars().count() >= TELLING && words).then_some(bare)
+    let humps = inner
+        .chars()
+        .zip(inner.chars().skip(1))
+        .filter(|(a, b)| *a == '_' || (a.is_lowercase() && b.is_uppercase()))
+        .count();
+    (inner.chars().count() >= TELLING && humps + 1 >= WORDS).then_some(bare)
 }
 
 impl Guard for SolutionTerms {
@@ -50,7 +52,9 @@ impl Guard for SolutionTerms {
     }
 
     fn patterns(&self, terms: &Terms<'_>) -> Vec<Pattern> {
-        let said = Sources::of(&[Source::Thought, Source::Input]);
+        // To search for a name that one guesses is how people look; to speak of
+        // it is to know it.
+        let said = Sources::of(&[Source::Thought]);
         let mut names: Vec<&str> = terms
             .case
             .functions
@@ -100,6 +104,7 @@ mod tests {
         for short in [
             "close",
             "Channel.close",
+            "Connection.read_response",
             "_onTick",
             "poll_next",
             "transmission",
