@@ -248,8 +248,16 @@ fn push_label(out: &mut String, label: &crate::scene::Label, theme: Theme) {
     } else {
         String::new()
     };
+    // Whoever lacks the font must not see names run into each other: the reader's
+    // font is fitted to the room that was measured.
+    let length = round(text::width(&label.text, label.size, label.weight));
+    let fitted = if length > 0.0 && label.text.chars().nth(1).is_some() {
+        format!(" textLength=\"{length}\" lengthAdjust=\"spacingAndGlyphs\"")
+    } else {
+        String::new()
+    };
     out.push_str(&format!(
-        "<text class=\"f-{}\" x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"#{r:02X}{g:02X}{b:02X}\"{anchor}{weight}{turn}>{}</text>\n",
+        "<text class=\"f-{}\" x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"#{r:02X}{g:02X}{b:02X}\"{anchor}{weight}{fitted}{turn}>{}</text>\n",
         label.paint.word(),
         round(label.size),
         escape(&label.text)

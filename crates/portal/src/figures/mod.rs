@@ -4,12 +4,14 @@
 //!
 //! No request computes a number.
 
+mod behaviour;
 mod board_csv;
 mod diagnosis;
 mod gallery;
 mod label_map;
 mod pooled;
 mod repair;
+mod reported;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

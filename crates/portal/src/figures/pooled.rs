@@ -130,7 +130,12 @@ pub(crate) fn pairwise(source: &Source<'_>) -> Option<PairwiseMatrix> {
         title: statistics.measure.title().to_owned(),
         reported: false,
         source: String::new(),
-        n: source.view.n_cases,
+        n: statistics
+            .panel
+            .iter()
+            .map(|p| p.difference.n)
+            .max()
+            .unwrap_or(source.view.n_cases),
         rows: rows
             .iter()
             .map(|r| PanelRow {
@@ -154,7 +159,9 @@ pub(crate) fn pairwise(source: &Source<'_>) -> Option<PairwiseMatrix> {
     };
     Some(PairwiseMatrix {
         about: source.about.clone(),
-        panels: vec![panel],
+        panels: std::iter::once(panel)
+            .chain(super::reported::panel(source.view.track))
+            .collect(),
     })
 }
 

@@ -1,16 +1,14 @@
 //! The repair track's figures: data only, from selected attempts. Pure.
 
-use std::collections::BTreeMap;
-
 use faultboard_domain::case::Family;
 use faultboard_domain::score::Estimate;
 use faultboard_domain::view::{BoardRow, MeasureKind, Spending};
 use faultboard_domain::{Case, CaseId, Condition};
 use faultboard_plot::{
-    Ablation, Behaviour, BehaviourClass, BehaviourMeasure, CaseColumn, CdfPanel, CdfSteps,
-    CdfTokens, ConfigurationRow, ContextCompare, ContextPair, Effect, LiftByFamily, LiftByTier,
-    LiftGroup, Measure, MixedEstimates, MixedModel, PairCell, PairState, PairedHeatmap, Pareto,
-    ParetoPoint, Place, RankRow, RankShift, SizePoint, SizeVsPass, StepHistograms, StepPanel,
+    Ablation, CaseColumn, CdfPanel, CdfSteps, CdfTokens, ConfigurationRow, ContextCompare,
+    ContextPair, Effect, LiftByFamily, LiftByTier, LiftGroup, Measure, MixedEstimates, MixedModel,
+    PairCell, PairState, PairedHeatmap, Pareto, ParetoPoint, Place, RankRow, RankShift, SizePoint,
+    SizeVsPass, StepHistograms, StepPanel,
 };
 use faultboard_scoring::repair::RepairAttempt;
 use faultboard_stats::rank::{self, Rank, Rate};
@@ -18,12 +16,13 @@ use faultboard_stats::summary;
 
 use super::pooled::{ByCase, context_size, difference_where, href, mean_where, paired_differences};
 use super::pooled::{pairwise, pooled, profiles};
-use super::{Drawing, Source, count};
+use super::{Drawing, Source, behaviour, count, reported};
 use crate::Result;
+use crate::finish::RevisionScores;
 use crate::statistics::profile::{Profile, Values};
 
 /// A case counts as passed where at least half of its attempts did.
-const PASSED: f64 = 0.5;
+pub(super) const PASSED: f64 = 0.5;
 
 /// Computes and draws all of them.
 pub(super) fn draw(source: &Source<'_>, drawing: &mut Drawing) -> Result<()> {
@@ -32,10 +31,13 @@ pub(super) fn draw(source: &Source<'_>, drawing: &mut Drawing) -> Result<()> {
     if source.rows.is_empty() {
         return Ok(());
     }
-    drawing.add(&heatmap(source))?;
+    drawing.add(&heatmap(source, &profiles))?;
     drawing.add(&pareto(source))?;
     drawing.add(&rank_shift(source, &profiles))?;
     drawing.add(&paired_differences(source, &profiles))?;
+    if let Some(contrast) = reported::contrast(source) {
+        drawing.add(&contrast)?;
+    }
     if let Some(panels) = pairwise(source) {
         drawing.add(&panels)?;
     }
@@ -66,7 +68,7 @@ pub(super) fn draw(source: &Source<'_>, drawing: &mut Drawing) -> Result<()> {
             })
             .collect(),
     })?;
-    drawing.add(&behaviour(source))?;
+    drawing.add(&behaviour::behaviour(source))?;
     drawing.add(&CdfTokens {
         about: source.about.clone(),
         configurations: source.configurations(),
@@ -120,27 +122,28 @@ fn group(
     })
 }
 
-fn heatmap(source: &Source<'_>) -> PairedHeatmap {
-    let shown: Vec<&&Case> = source
+fn heatmap(source: &Source<'_>, profiles: &[Profile]) -> PairedHeatmap {
+    let value = |p: &Profile, kind, case: &CaseId| p.get(&kind)?.by_case.get(case).copied();
+    let shown: Vec<&Case> = source
         .cases
         .iter()
+        .copied()
         .filter(|c| {
-            let rows = &source.view.rows;
-            rows.iter()
-                .any(|r| r.per_case.iter().any(|p| p.case == c.id))
+            let kinds = [MeasureKind::Symptom, MeasureKind::Context];
+            profiles
+                .iter()
+                .any(|p| kinds.iter().any(|k| value(p, *k, &c.id).is_some()))
         })
         .collect();
-    let cell = |row: &BoardRow, case: &Case| {
-        let found = row.per_case.iter().find(|p| p.case == case.id);
-        let passed = |v: Option<f64>| v.map(|rate| rate >= PASSED);
+    let cell = |scores: &RevisionScores, p: &Profile, case: &Case| {
+        let passed = |kind| value(p, kind, &case.id).map(|rate| rate >= PASSED);
         PairCell {
-            state: PairState::of(
-                passed(found.and_then(|p| p.symptom)),
-                passed(found.and_then(|p| p.context)),
-            ),
-            href: found
-                .and_then(|p| p.attempts.first())
-                .map(|a| format!("/attempts/{a}")),
+            state: PairState::of(passed(MeasureKind::Symptom), passed(MeasureKind::Context)),
+            href: scores
+                .repair
+                .iter()
+                .find(|a| a.case == case.id)
+                .map(|a| format!("/attempts/{}", a.attempt)),
         }
     };
     PairedHeatmap {
@@ -153,12 +156,12 @@ fn heatmap(source: &Source<'_>) -> PairedHeatmap {
             })
             .collect(),
         rows: source
-            .view
             .rows
             .iter()
-            .map(|r| ConfigurationRow {
+            .zip(profiles)
+            .map(|((r, scores), p)| ConfigurationRow {
                 name: r.configuration.clone(),
-                cells: shown.iter().map(|c| cell(r, c)).collect(),
+                cells: shown.iter().map(|c| cell(scores, p, c)).collect(),
             })
             .collect(),
     }
@@ -228,11 +231,16 @@ fn rank_shift(source: &Source<'_>, profiles: &[Profile]) -> RankShift {
             tied: rank.tied,
         })
     };
+    let most = profiles
+        .iter()
+        .flat_map(|p| p.values().map(|v| v.by_case.len()))
+        .max()
+        .unwrap_or(0);
     let symptom = ranks(profiles, MeasureKind::Symptom);
     let context = ranks(profiles, MeasureKind::Context);
     RankShift {
         about: source.about.clone(),
-        cases: source.view.n_cases,
+        cases: count(most),
         rows: source
             .rows
             .iter()
@@ -244,113 +252,6 @@ fn rank_shift(source: &Source<'_>, profiles: &[Profile]) -> RankShift {
                 href: href(row),
             })
             .collect(),
-    }
-}
-
-/// A row's attempts at a case under both conditions.
-type Pair<'a> = [Vec<&'a RepairAttempt>; 2];
-
-/// Every pair of a row and a case that has counted attempts under both conditions.
-fn pairs<'a>(source: &'a Source<'_>) -> Vec<Pair<'a>> {
-    let mut found = Vec::new();
-    for (_, entry) in &source.rows {
-        let mut cases: BTreeMap<&CaseId, Pair<'_>> = BTreeMap::new();
-        for a in &entry.repair {
-            if source.within(&a.case) && a.outcome.passed().is_some() {
-                let side = usize::from(a.condition == Condition::ContextAugmented);
-                cases.entry(&a.case).or_default()[side].push(a);
-            }
-        }
-        found.extend(
-            cases
-                .into_values()
-                .filter(|p| p.iter().all(|s| !s.is_empty())),
-        );
-    }
-    found
-}
-
-fn mean_of(attempts: &[&RepairAttempt], of: impl Fn(&RepairAttempt) -> Option<f64>) -> Option<f64> {
-    let known: Vec<f64> = attempts.iter().filter_map(|a| of(a)).collect();
-    // A mean over some of a case's attempts would compare unlike things.
-    (known.len() == attempts.len())
-        .then(|| summary::mean(&known))
-        .flatten()
-}
-
-fn state(pair: &Pair<'_>) -> PairState {
-    let [a, b] = [0, 1].map(|s: usize| {
-        let passes = pair[s]
-            .iter()
-            .filter(|a| a.outcome.passed() == Some(true))
-            .count();
-        Some(passes as f64 / pair[s].len() as f64 >= PASSED)
-    });
-    PairState::of(a, b)
-}
-
-fn behaviour(source: &Source<'_>) -> Behaviour {
-    type Read<'a> = Box<dyn Fn(&RepairAttempt) -> Option<f64> + 'a>;
-    let detail = |a: &RepairAttempt| source.details.get(&a.attempt).copied();
-    let readers: [(&str, Read<'_>); 6] = [
-        ("steps", Box::new(|a| a.usage.steps.map(f64::from))),
-        (
-            "first edit, step",
-            Box::new(|a| a.usage.first_edit.map(f64::from)),
-        ),
-        ("tokens", Box::new(|a| a.usage.tokens.map(|t| t as f64))),
-        (
-            "reads and searches",
-            Box::new(move |a| detail(a).map(|d| d.reads)),
-        ),
-        ("edits", Box::new(move |a| detail(a).map(|d| d.edits))),
-        ("cost, US$", Box::new(|a| a.usage.cost_usd)),
-    ];
-    let pairs = pairs(source);
-    let both = |pair: &Pair<'_>, read: &Read<'_>| {
-        Some((mean_of(&pair[0], read)?, mean_of(&pair[1], read)?))
-    };
-    let change = |of: &[&Pair<'_>], read: &Read<'_>| {
-        let changes: Vec<f64> = of
-            .iter()
-            .filter_map(|p| both(p, read))
-            .map(|(a, b)| b - a)
-            .collect();
-        (summary::mean(&changes), changes.len())
-    };
-    let measures = readers
-        .iter()
-        .map(|(name, read)| {
-            let known: Vec<(f64, f64)> = pairs.iter().filter_map(|p| both(p, read)).collect();
-            let side =
-                |f: fn(&(f64, f64)) -> f64| summary::mean(&known.iter().map(f).collect::<Vec<_>>());
-            BehaviourMeasure {
-                name: (*name).to_owned(),
-                symptom_only: side(|p| p.0),
-                with_context: side(|p| p.1),
-                pairs: count(known.len()),
-            }
-        })
-        .collect();
-    let classes = PairState::ALL[..4]
-        .iter()
-        .map(|s| {
-            let these: Vec<&Pair<'_>> = pairs.iter().filter(|p| state(p) == *s).collect();
-            let (steps_change, n) = change(&these, &readers[0].1);
-            BehaviourClass {
-                state: *s,
-                pairs: count(n),
-                steps_change,
-                tokens_change: change(&these, &readers[2].1).0,
-            }
-        })
-        .collect();
-    Behaviour {
-        about: source.about.clone(),
-        configurations: source.configurations(),
-        pairs: count(pairs.len()),
-        measures,
-        classes,
     }
 }
 
