@@ -1,7 +1,7 @@
 """A plain Python scorer of the diagnosis track's rules, for comparison only.
 
-Reads the pairs that the bench wrote (labels, prediction, raw text), scores each
-and prints seconds and sums as JSON. Parsing is not timed, neither here nor there.
+Reads the cases that the bench wrote (labels, and diagnoses with their raw text),
+scores each diagnosis and prints seconds and sums as JSON. Labels are prepared once a case. Parsing is not timed, neither here nor there.
 """
 
 import json
@@ -166,12 +166,22 @@ def mentioned(name, text):
     return re.search(wanted, text) is not None
 
 
+class Blocks:
+    """Blocks with what is compared of them."""
+
+    def __init__(self, blocks):
+        self.blocks = blocks
+        self.paths = [normalize(b["file"]) for b in blocks]
+        self.files = set(self.paths) - {""}
+        self.functions = [canonical(b.get("function") or "") for b in blocks]
+        self.names = {n for n in self.functions if n}
+        self.lines = lines_of(blocks)
+
+
 def score(truth, predicted, text):
-    g_files = {normalize(b["file"]) for b in truth} - {""}
-    p_files = {normalize(b["file"]) for b in predicted} - {""}
-    g_names = {n for n in (canonical(b.get("function") or "") for b in truth) if n}
-    p_names = {n for n in (canonical(b.get("function") or "") for b in predicted) if n}
-    g_lines, p_lines = lines_of(truth), lines_of(predicted)
+    predicted = Blocks(predicted)
+    g_files, g_names, g_lines = truth.files, truth.names, truth.lines
+    p_files, p_names, p_lines = predicted.files, predicted.names, predicted.lines
 
     def found(lines, others):
         return share(any(n == m and paths_match(f, g) for g, m in others) for f, n in lines)
@@ -179,10 +189,10 @@ def score(truth, predicted, text):
     def near(blocks, others, tolerance):
         return share(
             any(
-                paths_match(normalize(b["file"]), normalize(o["file"])) and blocks_match(o, b, tolerance)
-                for o in others
+                paths_match(file, other) and blocks_match(o, b, tolerance)
+                for other, o in zip(others.paths, others.blocks)
             )
-            for b in blocks
+            for file, b in zip(blocks.paths, blocks.blocks)
         )
 
     normal = mention_text(text)
@@ -196,22 +206,25 @@ def score(truth, predicted, text):
         near(predicted, truth, TOLERANCE),
         near(truth, predicted, TOLERANCE),
         near(truth, predicted, 0),
-        share(mentioned(canonical(b.get("function") or ""), normal) for b in truth),
+        share(mentioned(name, normal) for name in truth.functions),
     )
 
 
 def main():
     with open(sys.argv[1], encoding="utf-8") as lines:
-        pairs = [json.loads(line) for line in lines]
+        cases = [json.loads(line) for line in lines]
     best = None
     for _ in range(int(sys.argv[2])):
         # On a processor, so that what else the machine does does not count.
         start = time.process_time()
-        scores = [score(p["labels"], p["predicted"], p["text"]) for p in pairs]
+        scores = []
+        for case in cases:
+            truth = Blocks(case["labels"])
+            scores.extend(score(truth, d["predicted"], d["text"]) for d in case["diagnoses"])
         spent = time.process_time() - start
         best = spent if best is None else min(best, spent)
     sums = [sum(column) for column in zip(*scores)]
-    print(json.dumps({"seconds": best, "n": len(pairs), "sums": sums, "python": sys.version.split()[0]}))
+    print(json.dumps({"seconds": best, "n": len(scores), "sums": sums, "python": sys.version.split()[0]}))
 
 
 main()

@@ -44,7 +44,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
     let phase = ui::phase("the server");
     let mut build = shell::cargo();
-    build.args(["build", "--locked", "--package", "faultboard-server"]);
+    // As `cargo xtask test` builds it: nothing is compiled twice.
+    build.args(["build", "--locked", "--workspace", "--bin", "faultboard"]);
     shell::run(&mut build, "The compiler's message above says why.")?;
     phase.done();
 
@@ -56,8 +57,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     test.args([
         "test",
         "--locked",
-        "--package",
-        "faultboard-tests",
+        "--workspace",
         "--test",
         "chaos",
         "--",

@@ -9,11 +9,13 @@ use serde_json::{Value, json};
 use super::{Measured, folder, tools};
 use crate::shell;
 
-const DIAGNOSES: usize = 6_120;
+const CASES: usize = 120;
+/// Of each case: 17 configurations, three attempts.
+const DIAGNOSES: usize = 17 * 3;
 
 pub(super) fn run() -> Result<Vec<Measured>> {
     let file = folder()?.join("p4.jsonl");
-    std::fs::write(&file, pairs())?;
+    std::fs::write(&file, cases())?;
     let ours = tools::example("faultboard-scoring", "measure_scoring")?;
     let python = shell::find("python3").context("python3 is not installed: install it")?;
     let mine = tools::json_of(Command::new(&ours).arg(&file).arg("9"))?;
@@ -61,9 +63,9 @@ pub(super) fn run() -> Result<Vec<Measured>> {
     ])
 }
 
-/// Made-up pairs of labels and predictions, always the same: some right, some
+/// Made-up cases with their labels and diagnoses, always the same: some right, some
 /// near, some wrong, in the ways in which several languages write names.
-fn pairs() -> String {
+fn cases() -> String {
     const FILES: &[&str] = &[
         "src/main/java/org/example/raft/RaftServer.java",
         "server/etcdserver/raft.go",
@@ -96,7 +98,7 @@ fn pairs() -> String {
         usize::try_from(state >> 33).unwrap_or(0) % n
     };
     let mut out = String::new();
-    for _ in 0..DIAGNOSES {
+    for _ in 0..CASES {
         let mut labels = Vec::new();
         for _ in 0..=next(3) {
             let start = 20 + next(900);
@@ -107,42 +109,48 @@ fn pairs() -> String {
                 "end_line": start + 1 + next(30),
             }));
         }
-        let mut predicted = Vec::new();
-        for i in 0..next(6) {
-            let near = labels.get(i).filter(|_| next(3) > 0);
-            let labelled = near
-                .and_then(|l| l["start_line"].as_u64())
-                .and_then(|s| usize::try_from(s).ok());
-            let start = match labelled {
-                Some(line) => line + next(12),
-                None => 20 + next(900),
-            };
-            let (file, name) = near.map_or_else(
-                || {
-                    (
-                        json!(FILES[next(FILES.len())]),
-                        json!(NAMES[next(NAMES.len())]),
-                    )
-                },
-                |l| {
-                    (
-                        json!(format!("/workspace/{}", l["file"].as_str().unwrap_or(""))),
-                        l["function"].clone(),
-                    )
-                },
-            );
-            predicted.push(json!({
+        let mut diagnoses = Vec::new();
+        for _ in 0..DIAGNOSES {
+            let mut predicted = Vec::new();
+            for i in 0..next(6) {
+                let near = labels.get(i).filter(|_| next(3) > 0);
+                let labelled = near
+                    .and_then(|l| l["start_line"].as_u64())
+                    .and_then(|s| usize::try_from(s).ok());
+                let start = match labelled {
+                    Some(line) => line + next(12),
+                    None => 20 + next(900),
+                };
+                let (file, name) = near.map_or_else(
+                    || {
+                        (
+                            json!(FILES[next(FILES.len())]),
+                            json!(NAMES[next(NAMES.len())]),
+                        )
+                    },
+                    |l| {
+                        (
+                            json!(format!("/workspace/{}", l["file"].as_str().unwrap_or(""))),
+                            l["function"].clone(),
+                        )
+                    },
+                );
+                predicted.push(json!({
                 "file": file, "function": name, "start_line": start, "end_line": start + 1 + next(60),
             }));
+            }
+            let mut words =
+                String::from("The leader drops an entry when a follower falls behind; ");
+            for _ in 0..(6 + next(10)) {
+                words.push_str("then ");
+                words.push_str(NAMES[next(NAMES.len())]);
+                words.push_str(" is called with a stale term and nobody waits for the reply, ");
+            }
+            let text =
+                json!({ "bug_cause_description": words, "buggy_blocks": predicted }).to_string();
+            diagnoses.push(json!({ "predicted": predicted, "text": text }));
         }
-        let mut words = String::from("The leader drops an entry when a follower falls behind; ");
-        for _ in 0..(6 + next(10)) {
-            words.push_str("then ");
-            words.push_str(NAMES[next(NAMES.len())]);
-            words.push_str(" is called with a stale term and nobody waits for the reply, ");
-        }
-        let text = json!({ "bug_cause_description": words, "buggy_blocks": predicted }).to_string();
-        let line = json!({ "labels": labels, "predicted": predicted, "text": text });
+        let line = json!({ "labels": labels, "diagnoses": diagnoses });
         out.push_str(&line.to_string());
         out.push('\n');
     }

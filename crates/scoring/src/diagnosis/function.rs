@@ -5,6 +5,9 @@
 //! scans that are linear in the length of the name. Never parses a language:
 //! the same text always gives the same name, whatever wrote it.
 
+use std::borrow::Cow;
+
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
 /// Stand-ins for `<init>` and `<clinit>` while balanced `<...>` are deleted.
@@ -25,11 +28,33 @@ impl FunctionName {
     /// is left of it (N5).
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        let mut parts = parts(name);
-        let method = parts.pop()?.to_lowercase();
+        let name = shorten(name);
+        let (name, operator) = take_operator(&name); // 5
+        let name = delete_balanced(name, '<', '>'); // 6
+        let name = delete_balanced(&name, '[', ']');
+        let name = name.split('(').next().unwrap_or_default(); // 7
+        let name = name // 8
+            .split_whitespace()
+            .next_back()
+            .unwrap_or_default()
+            .trim_start_matches(['*', '&']);
+        let name = drop_arity(name); // 9
+        let name = name.rsplit('/').next().unwrap_or_default(); // 10
+        let name = resolve_arrows(name);
+        let mut parts: Vec<&str> = name // 11
+            .split(['.', '#', '$', ':'])
+            .filter(|part| !part.is_empty() && !is_number(part))
+            .collect();
+        parts.extend(operator.as_deref());
+        while parts.len() > 1 && parts.last().is_some_and(|p| is_go_closure(p)) {
+            parts.pop();
+        }
+        let last = parts.len().checked_sub(1)?;
         Some(Self {
-            class: parts.pop().map(|class| class.to_lowercase()),
-            method,
+            class: last
+                .checked_sub(1)
+                .map(|class| lower(&named(&parts, class))),
+            method: lower(&named(&parts, last)),
         })
     }
 
@@ -57,66 +82,78 @@ pub(super) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The parts of a name in their order, case kept (steps 1 to 12).
-fn parts(name: &str) -> Vec<String> {
-    let name = strip_scopes(name); // 1
-    let name = resolve_receivers(&name); // 2
-    let name = resolve_leading_type(&name); // 3
-    let name = if name.contains('<') {
-        name // 4
-            .replace("<init>", INIT.encode_utf8(&mut [0; 4]))
-            .replace("<clinit>", CLINIT.encode_utf8(&mut [0; 4]))
-            .replace("<locals>", "")
-            .replace("<lambda>", "")
+fn lower(text: &str) -> String {
+    if text.is_ascii() {
+        text.to_ascii_lowercase()
     } else {
-        name
-    };
-    let (name, operator) = take_operator(&name); // 5
-    let name = delete_balanced(&delete_balanced(name, '<', '>'), '[', ']'); // 6
-    let name = name.split('(').next().unwrap_or_default(); // 7
-    let name = name // 8
-        .split_whitespace()
-        .next_back()
-        .unwrap_or_default()
-        .trim_start_matches(['*', '&']);
-    let name = drop_arity(name); // 9
-    let name = name.rsplit('/').next().unwrap_or_default(); // 10
-    let mut parts = split(name); // 11
-    parts.extend(operator);
-    while parts.len() > 1 && parts.last().is_some_and(|p| is_go_closure(p)) {
-        parts.pop();
+        text.to_lowercase()
     }
-    name_constructors(&mut parts); // 12
-    parts
+}
+
+/// Steps 1 to 4: what stands around a name goes. Most names have none of it,
+/// and stay where they are.
+fn shorten(name: &str) -> Cow<'_, str> {
+    let name = strip_scopes(name); // 1
+    let name = then(name, resolve_receivers); // 2
+    let name = then(name, resolve_leading_type); // 3
+    then(name, |name| {
+        name.contains('<').then(|| {
+            name // 4
+                .replace("<init>", INIT.encode_utf8(&mut [0; 4]))
+                .replace("<clinit>", CLINIT.encode_utf8(&mut [0; 4]))
+                .replace("<locals>", "")
+                .replace("<lambda>", "")
+        })
+    })
+}
+
+/// A step that changes only some names: `None` leaves the name as it is.
+fn then<'a>(name: Cow<'a, str>, step: impl FnOnce(&str) -> Option<String>) -> Cow<'a, str> {
+    match step(&name) {
+        Some(changed) => Cow::Owned(changed),
+        None => name,
+    }
 }
 
 /// Step 1: no anonymous namespaces, no leading `pub(...)`, nothing from the
 /// first `::{` on unless the name starts with it.
-fn strip_scopes(name: &str) -> String {
+fn strip_scopes(name: &str) -> Cow<'_, str> {
     const ANONYMOUS: &str = "(anonymous namespace)::";
     let name = name.trim();
-    let without = name
-        .contains(ANONYMOUS)
-        .then(|| name.replace(ANONYMOUS, ""));
-    let name = without.as_deref().unwrap_or(name);
-    let name = match name.strip_prefix("pub(").and_then(|r| r.split_once(')')) {
-        Some((_, rest)) => rest.trim_start(),
-        None => name,
+    let name = if name.contains('(') && name.contains(ANONYMOUS) {
+        Cow::Owned(name.replace(ANONYMOUS, ""))
+    } else {
+        Cow::Borrowed(name)
     };
-    match name.find("::{") {
-        Some(at) if at > 0 => name[..at].to_owned(),
-        _ => name.to_owned(),
+    let start = match name.strip_prefix("pub(").and_then(|r| r.split_once(')')) {
+        Some((_, rest)) => name.len() - rest.trim_start().len(),
+        None => 0,
+    };
+    let end = match name[start..]
+        .find('{')
+        .and_then(|_| name[start..].find("::{"))
+    {
+        Some(at) if at > 0 => start + at,
+        _ => name.len(),
+    };
+    match name {
+        Cow::Borrowed(name) => Cow::Borrowed(&name[start..end]),
+        Cow::Owned(name) => Cow::Owned(name[start..end].to_owned()),
     }
 }
 
 /// Step 2: Go receivers.
-fn resolve_receivers(name: &str) -> String {
-    let name = leading_receiver(name).unwrap_or_else(|| name.to_owned());
+fn resolve_receivers(name: &str) -> Option<String> {
+    if !name.contains('(') {
+        return None;
+    }
+    let leading = leading_receiver(name);
+    let name = leading.as_deref().unwrap_or(name);
     if !name.contains(").") {
-        return name;
+        return leading;
     }
     let mut out = String::with_capacity(name.len());
-    let mut rest = name.as_str();
+    let mut rest = name;
     while let Some(open) = rest.find('(') {
         out.push_str(&rest[..open]);
         let after = &rest[open + 1..];
@@ -137,7 +174,7 @@ fn resolve_receivers(name: &str) -> String {
         rest = after;
     }
     out.push_str(rest);
-    out
+    Some(out)
 }
 
 /// `[func ]([name ][*]Type[[..]])[.]name...` as `Type.name...`.
@@ -172,9 +209,9 @@ fn receiver_type(text: &str) -> Option<&str> {
 }
 
 /// Step 3: a leading `<Foo as Bar>` or `<Foo>` becomes `Foo`.
-fn resolve_leading_type(name: &str) -> String {
+fn resolve_leading_type(name: &str) -> Option<String> {
     if !name.starts_with('<') {
-        return name.to_owned();
+        return None;
     }
     let (mut depth, mut previous, mut end_of_type) = (0_usize, ' ', None);
     for (at, c) in name.char_indices() {
@@ -184,7 +221,7 @@ fn resolve_leading_type(name: &str) -> String {
                 depth -= 1;
                 if depth == 0 {
                     let end = end_of_type.unwrap_or(at);
-                    return format!("{}{}", &name[1..end], &name[at + 1..]);
+                    return Some(format!("{}{}", &name[1..end], &name[at + 1..]));
                 }
             }
             ' ' if depth == 1 && end_of_type.is_none() && name[at..].starts_with(" as ") => {
@@ -194,17 +231,17 @@ fn resolve_leading_type(name: &str) -> String {
         }
         previous = c;
     }
-    name.to_owned()
+    None
 }
 
 /// Step 5: splits off a C++ operator. Returns the text for the class part and
 /// the operator's method name.
 fn take_operator(name: &str) -> (&str, Option<String>) {
     const WORD: &str = "operator";
-    let found = name.match_indices(WORD).find(|(at, _)| {
+    let found = memmem::find_iter(name.as_bytes(), WORD).find(|at| {
         !name[..*at].ends_with(is_word) && !name[at + WORD.len()..].starts_with(is_word)
     });
-    let Some((at, _)) = found else {
+    let Some(at) = found else {
         return (name, None);
     };
     let after = &name[at + WORD.len()..];
@@ -224,9 +261,9 @@ fn take_operator(name: &str) -> (&str, Option<String>) {
 
 /// Step 6: deletes balanced pairs with what they hold; unbalanced ones stay.
 /// The `>` of an arrow `->` closes nothing.
-fn delete_balanced(text: &str, open: char, close: char) -> String {
+fn delete_balanced(text: &str, open: char, close: char) -> Cow<'_, str> {
     if !text.contains(open) {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
     // Outermost balanced ranges: an inner pair is swallowed by its outer one.
     let mut opened: Vec<usize> = Vec::new();
@@ -253,7 +290,7 @@ fn delete_balanced(text: &str, open: char, close: char) -> String {
         from = end;
     }
     out.push_str(&text[from..]);
-    out
+    Cow::Owned(out)
 }
 
 /// Step 9: drops `/digits` at the end (Erlang's arity).
@@ -264,19 +301,14 @@ fn drop_arity(name: &str) -> &str {
     }
 }
 
-/// Step 11 without Go closures: javac lambdas resolved, split at every
-/// delimiter, empty and all-digit parts dropped.
-fn split(name: &str) -> Vec<String> {
-    let lambdas = name.contains("lambda$").then(|| resolve_lambdas(name));
-    let name = lambdas.as_deref().unwrap_or(name);
-    let arrows = name.contains("->").then(|| name.replace("->", "."));
-    arrows
-        .as_deref()
-        .unwrap_or(name)
-        .split(['.', '#', '$', ':'])
-        .filter(|part| !part.is_empty() && !is_number(part))
-        .map(str::to_owned)
-        .collect()
+/// Step 11 before the split: javac lambdas resolved, arrows as dots.
+fn resolve_arrows(name: &str) -> Cow<'_, str> {
+    let name = then(Cow::Borrowed(name), |name| {
+        (name.contains('$') && name.contains("lambda$")).then(|| resolve_lambdas(name))
+    });
+    then(name, |name| {
+        (name.contains('>') && name.contains("->")).then(|| name.replace("->", "."))
+    })
 }
 
 /// `lambda$name$digits` as `name`.
@@ -314,13 +346,17 @@ fn is_go_closure(part: &str) -> bool {
         .any(|word| part.strip_prefix(word).is_some_and(is_number))
 }
 
-/// Step 12: `<init>` is the class's own name; `<clinit>` gets its text back.
-fn name_constructors(parts: &mut [String]) {
-    for i in 0..parts.len() {
-        if parts[i].chars().eq([INIT]) && i > 0 {
-            parts[i] = parts[i - 1].clone();
-        } else if parts[i].contains([INIT, CLINIT]) {
-            parts[i] = parts[i].replace(INIT, "<init>").replace(CLINIT, "<clinit>");
-        }
+/// Step 12, for the part at `i`: `<init>` is the class's own name; `<clinit>`
+/// gets its text back.
+fn named<'a>(parts: &[&'a str], i: usize) -> Cow<'a, str> {
+    let is_init = |part: &str| part.chars().eq([INIT]);
+    let at = parts[..=i]
+        .iter()
+        .rposition(|part| !is_init(part))
+        .unwrap_or(0);
+    let part = parts[at];
+    if part.is_ascii() || !part.contains([INIT, CLINIT]) {
+        return Cow::Borrowed(part);
     }
+    Cow::Owned(part.replace(INIT, "<init>").replace(CLINIT, "<clinit>"))
 }

@@ -13,15 +13,15 @@ pub(super) struct LineSet {
 impl LineSet {
     /// The union of half-open ranges; empty ones (L2) add nothing.
     pub(super) fn union(ranges: impl IntoIterator<Item = (i64, i64)>) -> Self {
-        let mut sorted: Vec<(i64, i64)> = ranges.into_iter().filter(|(s, e)| s < e).collect();
-        sorted.sort_unstable();
-        let mut merged: Vec<(i64, i64)> = Vec::with_capacity(sorted.len());
-        for (start, end) in sorted {
-            match merged.last_mut() {
-                Some((_, last)) if start <= *last => *last = (*last).max(end),
-                _ => merged.push((start, end)),
+        let mut merged: Vec<(i64, i64)> = ranges.into_iter().filter(|(s, e)| s < e).collect();
+        merged.sort_unstable();
+        merged.dedup_by(|next, last| {
+            let touches = next.0 <= last.1;
+            if touches {
+                last.1 = last.1.max(next.1);
             }
-        }
+            touches
+        });
         Self { ranges: merged }
     }
 

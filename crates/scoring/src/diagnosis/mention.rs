@@ -3,6 +3,8 @@
 //! Never unescapes or parses the text: the raw bytes of the diagnosis count,
 //! predicted names included.
 
+use memchr::memmem;
+
 use super::function::{FunctionName, is_word};
 
 /// Methods too common to count alone: they must appear as `class.method`
@@ -25,49 +27,46 @@ impl MentionText {
     /// between names into `.` (M1).
     #[must_use]
     pub fn new(raw: &str) -> Self {
-        // Most texts are ASCII, and that is many times quicker.
-        let lower = if raw.is_ascii() {
-            raw.to_ascii_lowercase()
-        } else {
-            raw.to_lowercase()
-        };
-        let mut text = String::with_capacity(lower.len());
-        let mut rest = lower.as_str();
-        while let Some(c) = rest.chars().next() {
-            let after = &rest[c.len_utf8()..];
-            match c {
-                '(' => {
-                    if let Some((name, next)) = receiver(after) {
+        // Most texts are ASCII; those are lower-cased in place at the end.
+        let lower = (!raw.is_ascii()).then(|| raw.to_lowercase());
+        let mut rest = lower.as_deref().unwrap_or(raw);
+        let mut text = String::with_capacity(rest.len());
+        let mut delimiters = Delimiters::of(rest);
+        while let Some(at) = delimiters.next_in(rest) {
+            text.push_str(&rest[..at]);
+            let after = &rest[at + 1..];
+            rest = match rest.as_bytes()[at] {
+                b'(' => match receiver(after) {
+                    Some((name, next)) => {
                         text.push_str(name);
                         text.push('.');
-                        rest = next;
-                        continue;
+                        next
                     }
-                    text.push('(');
-                }
-                ':' => {
-                    if let Some(next) = after.strip_prefix(':') {
+                    None => {
+                        text.push('(');
+                        after
+                    }
+                },
+                b':' => match after.strip_prefix(':') {
+                    Some(next) => {
                         text.push('.');
-                        rest = next;
-                        continue;
+                        next
                     }
-                    let between = text.ends_with(is_word) && after.starts_with(is_word);
-                    text.push(if between { '.' } else { ':' });
+                    None => {
+                        let between = text.ends_with(is_word) && after.starts_with(is_word);
+                        text.push(if between { '.' } else { ':' });
+                        after
+                    }
+                },
+                _ => {
+                    text.push('.');
+                    after
                 }
-                '#' | '$' => text.push('.'),
-                other => {
-                    // Copy whole stretches without delimiters at once.
-                    let plain = rest
-                        .bytes()
-                        .position(|b| matches!(b, b'(' | b':' | b'#' | b'$'))
-                        .unwrap_or(rest.len());
-                    debug_assert!(plain >= other.len_utf8());
-                    text.push_str(&rest[..plain]);
-                    rest = &rest[plain..];
-                    continue;
-                }
-            }
-            rest = after;
+            };
+        }
+        text.push_str(rest);
+        if lower.is_none() {
+            text.make_ascii_lowercase();
         }
         Self { text }
     }
@@ -97,8 +96,9 @@ impl MentionText {
     fn has(&self, needle: &str, fits_before: impl Fn(&str) -> bool) -> bool {
         // Overlapping occurrences matter for names like `a.a`, so the search
         // goes on one character after each hit.
+        let finder = memmem::Finder::new(needle);
         let mut from = 0;
-        while let Some(found) = self.text[from..].find(needle) {
+        while let Some(found) = finder.find(&self.text.as_bytes()[from..]) {
             let start = from + found;
             let end = start + needle.len();
             if fits_before(&self.text[..start]) && !self.text[end..].starts_with(is_word) {
@@ -108,6 +108,39 @@ impl MentionText {
             from = start + first;
         }
         false
+    }
+}
+
+/// Finds the next of `(`, `:`, `$` and `#`. The search instruction takes three
+/// bytes; where the rare `#` stands is remembered, so that the text is read twice
+/// at most.
+struct Delimiters {
+    /// Bytes from the next `#` to the end; 0 if there is none.
+    hash_from_end: usize,
+}
+
+impl Delimiters {
+    fn of(text: &str) -> Self {
+        Self {
+            hash_from_end: Self::hash_in(text),
+        }
+    }
+
+    fn hash_in(text: &str) -> usize {
+        memchr::memchr(b'#', text.as_bytes()).map_or(0, |at| text.len() - at)
+    }
+
+    /// Index of the next delimiter in what is left of the text.
+    fn next_in(&mut self, rest: &str) -> Option<usize> {
+        if self.hash_from_end > rest.len() {
+            self.hash_from_end = Self::hash_in(rest);
+        }
+        let hash = (self.hash_from_end > 0).then(|| rest.len() - self.hash_from_end);
+        let other = memchr::memchr3(b'(', b':', b'$', rest.as_bytes());
+        match (hash, other) {
+            (Some(hash), Some(other)) => Some(hash.min(other)),
+            (hash, other) => hash.or(other),
+        }
     }
 }
 

@@ -11,8 +11,6 @@ mod lines;
 pub mod mention;
 pub mod path;
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use faultboard_domain::{Block, score::DiagnosisScores};
 use serde::{Deserialize, Serialize};
 
@@ -34,10 +32,14 @@ impl Ratio {
     fn count(flags: impl IntoIterator<Item = bool>) -> Self {
         let mut ratio = Self::default();
         for flag in flags {
-            ratio.of += 1;
-            ratio.hit += u128::from(flag);
+            ratio.add(flag);
         }
         ratio
+    }
+
+    fn add(&mut self, flag: bool) {
+        self.of += 1;
+        self.hit += u128::from(flag);
     }
 
     /// The share in [0, 1]; 0/0 is 0 (Z1).
@@ -101,125 +103,135 @@ impl Counts {
 /// once per case) and predictions alike.
 #[derive(Debug, Clone)]
 pub struct PreparedBlocks {
-    /// Distinct normal paths, never empty.
-    paths: Vec<String>,
-    /// Lines by path, parallel to `paths`.
-    lines: Vec<LineSet>,
-    /// Distinct canonical names.
-    functions: BTreeSet<FunctionName>,
+    /// Distinct files.
+    files: Vec<PreparedFile>,
+    /// Distinct canonical names, ascending.
+    functions: Vec<FunctionName>,
     /// The blocks as listed (B2).
     blocks: Vec<PreparedBlock>,
 }
 
 #[derive(Debug, Clone)]
+struct PreparedFile {
+    /// Normal, never empty.
+    path: String,
+    lines: LineSet,
+}
+
+#[derive(Debug, Clone)]
 struct PreparedBlock {
-    /// Index into the paths; `None` for an empty path (P4).
-    path: Option<usize>,
+    /// Index into the files; `None` for an empty path (P4).
+    file: Option<usize>,
     range: (i64, i64),
-    function: Option<FunctionName>,
+    /// Index into the functions; `None` if it names none (N5).
+    function: Option<usize>,
 }
 
 impl PreparedBlocks {
     /// Normalises paths and names, and merges lines.
     #[must_use]
     pub fn new(blocks: &[Block]) -> Self {
-        let mut index: BTreeMap<String, usize> = BTreeMap::new();
-        let mut ranges: Vec<Vec<(i64, i64)>> = Vec::new();
         let mut prepared = Vec::with_capacity(blocks.len());
-        for block in blocks {
-            let range = (block.start_line, block.end_line);
-            let normal = path::normalize(&block.file);
-            let path = (!normal.is_empty()).then(|| {
-                let next = index.len();
-                let at = *index.entry(normal).or_insert(next);
-                if at == ranges.len() {
-                    ranges.push(Vec::new());
-                }
-                ranges[at].push(range);
-                at
-            });
+        let mut paths = Vec::with_capacity(blocks.len());
+        let mut names = Vec::with_capacity(blocks.len());
+        for (i, block) in blocks.iter().enumerate() {
             prepared.push(PreparedBlock {
-                path,
-                range,
-                function: FunctionName::parse(&block.function),
+                file: None,
+                range: (block.start_line, block.end_line),
+                function: None,
+            });
+            let path = path::normalize(&block.file);
+            if !path.is_empty() {
+                paths.push((path, i));
+            }
+            names.extend(FunctionName::parse(&block.function).map(|name| (name, i)));
+        }
+        paths.sort_unstable();
+        names.sort_unstable();
+
+        let mut files: Vec<PreparedFile> = Vec::with_capacity(paths.len());
+        for group in paths.chunk_by_mut(|a, b| a.0 == b.0) {
+            for (_, i) in &*group {
+                prepared[*i].file = Some(files.len());
+            }
+            files.push(PreparedFile {
+                lines: LineSet::union(group.iter().map(|(_, i)| prepared[*i].range)),
+                path: std::mem::take(&mut group[0].0),
             });
         }
-        let mut paths = vec![String::new(); index.len()];
-        for (path, at) in index {
-            paths[at] = path;
+        let mut functions: Vec<FunctionName> = Vec::with_capacity(names.len());
+        for (name, i) in names {
+            if functions.last() != Some(&name) {
+                functions.push(name);
+            }
+            prepared[i].function = Some(functions.len() - 1);
         }
         Self {
-            paths,
-            lines: ranges.into_iter().map(LineSet::union).collect(),
-            functions: prepared.iter().filter_map(|b| b.function.clone()).collect(),
+            files,
+            functions,
             blocks: prepared,
         }
     }
 
-    /// Number of distinct lines over all files.
-    fn line_count(&self) -> u128 {
-        self.lines.iter().map(LineSet::len).sum()
-    }
-
-    /// Shares of these blocks' files, lines and blocks found in `other`.
-    fn found_in(&self, other: &Self) -> Found {
-        // For each own path, the other side's paths that match it (P2).
-        let matches: Vec<Vec<usize>> = self
-            .paths
-            .iter()
-            .map(|own| {
-                (0..other.paths.len())
-                    .filter(|i| path::normalized_match(own, &other.paths[*i]))
-                    .collect()
-            })
-            .collect();
-        let mut by_path: Vec<Vec<(i64, i64)>> = vec![Vec::new(); other.paths.len()];
-        for block in &other.blocks {
-            if let Some(path) = block.path {
-                by_path[path].push(block.range);
-            }
-        }
-
-        let mut lines = Ratio {
-            hit: 0,
-            of: self.line_count(),
-        };
-        for (own, matching) in self.lines.iter().zip(&matches) {
-            lines.hit += match matching.as_slice() {
-                [] => 0,
-                [one] => own.common(&other.lines[*one]),
-                many => {
-                    let ranges = many.iter().flat_map(|i| other.lines[*i].ranges());
-                    own.common(&LineSet::union(ranges))
-                }
-            };
-        }
-        let near = |tolerance: i64| {
-            Ratio::count(self.blocks.iter().map(|block| {
-                block.path.is_some_and(|path| {
-                    matches[path].iter().any(|i| {
-                        by_path[*i]
-                            .iter()
-                            .any(|range| ranges_match(*range, block.range, tolerance))
-                    })
-                })
-            }))
-        };
-        Found {
-            files: Ratio::count(matches.iter().map(|m| !m.is_empty())),
+    /// Shares of these blocks' files, functions, lines and blocks found in
+    /// `other`; `same_file` says which of both sides' files match (P2).
+    fn found_in(&self, other: &Self, same_file: impl Fn(usize, usize) -> bool) -> Found {
+        let mut found = Found {
             functions: Ratio::count(
                 self.functions
                     .iter()
                     .map(|own| other.functions.iter().any(|o| own.agrees(o))),
             ),
-            lines,
-            blocks: near(TOLERANCE_LINES),
-            strict_blocks: near(0),
+            ..Found::default()
+        };
+        for (i, own) in self.files.iter().enumerate() {
+            let mut matching = (0..other.files.len()).filter(|j| same_file(i, *j));
+            let hit = match (matching.next(), matching.next()) {
+                (None, _) => None,
+                (Some(one), None) => Some(own.lines.common(&other.files[one].lines)),
+                (Some(one), Some(two)) => {
+                    let all = [one, two].into_iter().chain(matching);
+                    let ranges = all.flat_map(|j| other.files[j].lines.ranges());
+                    Some(own.lines.common(&LineSet::union(ranges)))
+                }
+            };
+            found.files.add(hit.is_some());
+            found.lines.of += own.lines.len();
+            found.lines.hit += hit.unwrap_or(0);
         }
+        for block in &self.blocks {
+            let near = |tolerance: i64| {
+                block.file.is_some_and(|file| {
+                    other.blocks.iter().any(|theirs| {
+                        theirs.file.is_some_and(|j| same_file(file, j))
+                            && ranges_match(theirs.range, block.range, tolerance)
+                    })
+                })
+            };
+            let close = near(TOLERANCE_LINES);
+            found.blocks.add(close);
+            // What overlaps is near.
+            found.strict_blocks.add(close && near(0));
+        }
+        found
+    }
+
+    /// Whether each of these files matches each of the other's (P2), row by row.
+    fn matches(&self, other: &Self) -> Vec<bool> {
+        self.files
+            .iter()
+            .flat_map(|own| {
+                other
+                    .files
+                    .iter()
+                    .map(|theirs| path::normalized_match(&own.path, &theirs.path))
+            })
+            .collect()
     }
 }
 
 /// One direction of a comparison.
+#[derive(Default)]
 struct Found {
     files: Ratio,
     functions: Ratio,
@@ -233,8 +245,10 @@ struct Found {
 #[must_use]
 pub fn compare(labels: &PreparedBlocks, predicted: &[Block], text: Option<&str>) -> Counts {
     let predicted = PreparedBlocks::new(predicted);
-    let precision = predicted.found_in(labels);
-    let coverage = labels.found_in(&predicted);
+    let matches = predicted.matches(labels);
+    let width = labels.files.len();
+    let precision = predicted.found_in(labels, |own, label| matches[own * width + label]);
+    let coverage = labels.found_in(&predicted, |own, guess| matches[guess * width + own]);
     Counts {
         file_precision: precision.files,
         file_coverage: coverage.files,
@@ -247,12 +261,10 @@ pub fn compare(labels: &PreparedBlocks, predicted: &[Block], text: Option<&str>)
         strict_block_coverage: coverage.strict_blocks,
         mention_coverage: text.map(|raw| {
             let text = MentionText::new(raw);
-            Ratio::count(
-                labels
-                    .blocks
-                    .iter()
-                    .map(|b| b.function.as_ref().is_some_and(|f| text.mentions(f))),
-            )
+            Ratio::count(labels.blocks.iter().map(|b| {
+                b.function
+                    .is_some_and(|f| text.mentions(&labels.functions[f]))
+            }))
         }),
     }
 }
@@ -260,5 +272,10 @@ pub fn compare(labels: &PreparedBlocks, predicted: &[Block], text: Option<&str>)
 /// Share of `blocks` matched by some block of `by` under the 5-line rule.
 #[must_use]
 pub fn covered_by(blocks: &PreparedBlocks, by: &PreparedBlocks) -> f64 {
-    blocks.found_in(by).blocks.value()
+    let matches = blocks.matches(by);
+    let width = by.files.len();
+    blocks
+        .found_in(by, |own, other| matches[own * width + other])
+        .blocks
+        .value()
 }
