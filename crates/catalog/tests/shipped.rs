@@ -1,9 +1,10 @@
 //! The shipped cases are complete, clean, and listed by the shipped release.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use faultboard_catalog::{Catalog, Entry, Expect, digest, loader, specificity};
-use faultboard_domain::{CaseId, ReleaseId, SubsetId};
+use faultboard_domain::{Case, CaseId, ReleaseId, SubsetId};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -50,7 +51,7 @@ fn the_release_lists_its_cases_and_subsets() {
 fn the_newest_release_holds_the_cases_of_every_earlier_one() {
     let catalog = shipped();
     let newest = catalog.latest_release().unwrap();
-    assert_eq!(newest.id, ReleaseId::parse("2026.2").unwrap());
+    assert_eq!(newest.id, ReleaseId::parse("2026.3").unwrap());
     for release in catalog.releases() {
         for case in &release.cases {
             assert!(newest.cases.contains(case), "{case} of {}", release.id);
@@ -67,7 +68,17 @@ fn the_newest_release_holds_the_cases_of_every_earlier_one() {
     for name in ["full", "lite", "tier-1", "tier-2", "teaching"] {
         assert!(names.iter().any(|n| n == name), "{name}: {names:?}");
     }
-    for entry in newest.cases.iter().filter_map(|id| catalog.case(id)) {
+    let entries = || newest.cases.iter().filter_map(|id| catalog.case(id));
+    let distinct = |of: fn(&Case) -> String| {
+        let all: BTreeSet<String> = entries().map(|e| of(&e.case)).collect();
+        all.len()
+    };
+    assert!(entries().count() >= 24);
+    assert!(distinct(|c| c.system.to_string()) >= 13);
+    assert_eq!(distinct(|c| c.language.clone()), 6, "languages");
+    assert_eq!(distinct(|c| format!("{:?}", c.family)), 5, "families");
+    assert_eq!(distinct(|c| format!("{:?}", c.tier)), 3, "tiers");
+    for entry in entries() {
         let count = |expect| {
             let all = entry.solution.variants.iter();
             all.filter(|v| v.expect == expect).count()
@@ -124,8 +135,8 @@ fn everything_wrong_with_a_spoiled_folder_is_reported() {
     std::fs::write(cases.join("relay-1/case.yaml"), "id: relay-1\n").unwrap();
     std::fs::remove_file(cases.join("raft-rs-76/symptom.md")).unwrap();
     std::fs::write(
-        cases.join("releases/2026.2.yaml"),
-        "id: \"2026.2\"\ntitle: t\ndate: 2026-12-01\ncases: [nobody-1]\n",
+        cases.join("releases/2026.3.yaml"),
+        "id: \"2026.3\"\ntitle: t\ndate: 2026-12-01\ncases: [nobody-1]\n",
     )
     .unwrap();
     std::fs::create_dir(solutions.join("ghost-9")).unwrap();

@@ -25,6 +25,7 @@ const PROVEN: &[&str] = &[
     "mosquitto-197",      // C
     "hashicorp-raft-460", // Go
     "ra-340",             // Erlang
+    "zk-4925",            // Java
 ];
 
 fn announce(text: &str) {
