@@ -21,6 +21,21 @@ pub(crate) fn is_synthetic() -> bool {
     use_context::<Arc<Portal>>().is_some_and(|p| p.is_synthetic())
 }
 
+/// How the identity provider is called that readers may sign in at.
+pub(crate) fn provider() -> Option<String> {
+    use_context::<Arc<Portal>>().and_then(|p| p.settings().provider.clone())
+}
+
+/// What a bundle's template can be had for, as `release/subset`.
+pub(crate) fn template_choices() -> Vec<String> {
+    use_context::<Arc<Portal>>().map_or_else(Vec::new, |p| p.template_choices())
+}
+
+/// The site's address.
+pub(crate) fn base_url() -> String {
+    use_context::<Arc<Portal>>().map_or_else(String::new, |p| p.settings().base_url.clone())
+}
+
 /// Asks a use case and shows its answer.
 pub(crate) fn load<T, Fut>(
     call: impl FnOnce(Arc<Portal>, Actor) -> Fut,

@@ -10,7 +10,7 @@ use crate::components::frame;
 use crate::data;
 use crate::pages::{
     account, admin, attempt, audit, beside, board, case, cases, changes, compare, docs, figures,
-    home, job, me, queue, reevaluation, review, submission, submit, workers,
+    home, job, me, people, queue, reevaluation, review, submission, submit, team, workers,
 };
 
 /// The site: its frame, and the page of the present address within it.
@@ -38,9 +38,12 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("/sign-up") view=account::SignUp ssr=SsrMode::Async/>
                     <Route path=path!("/first-admin") view=account::FirstAdmin ssr=SsrMode::Async/>
                     <Route path=path!("/me") view=me::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/teams/join") view=team::Join ssr=SsrMode::Async/>
+                    <Route path=path!("/teams/:id") view=team::Route ssr=SsrMode::Async/>
                     <Route path=path!("/admin") view=admin::Route ssr=SsrMode::Async/>
                     <Route path=path!("/admin/queue") view=queue::Route ssr=SsrMode::Async/>
                     <Route path=path!("/admin/workers") view=workers::Route ssr=SsrMode::Async/>
+                    <Route path=path!("/admin/people") view=people::Route ssr=SsrMode::Async/>
                     <Route path=path!("/admin/audit") view=audit::Route ssr=SsrMode::Async/>
                     <Route path=path!("/admin/reevaluations") view=reevaluation::List ssr=SsrMode::Async/>
                     <Route path=path!("/admin/reevaluations/:id") view=reevaluation::Route ssr=SsrMode::Async/>

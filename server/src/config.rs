@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use faultboard_portal::{RuntimeChoice, Settings};
 
+use crate::config_accounts::Accounts;
 use crate::sizes;
 
 /// Which sandbox runs what submissions bring.
@@ -292,6 +293,10 @@ pub struct Config {
         hide_short_help = true
     )]
     pub token: Option<String>,
+
+    /// Accounts and teams.
+    #[command(flatten)]
+    pub accounts: Accounts,
 }
 
 impl Config {
@@ -305,6 +310,8 @@ impl Config {
             max_upload_bytes: self.max_upload,
             max_unpacked_bytes: self.max_unpacked,
             daily_scorings: self.daily_scorings,
+            team_daily_scorings: self.accounts.team_daily_scorings,
+            provider: self.accounts.oidc_issuer.as_ref().map(|_| self.accounts.oidc_name.clone()),
             runtime: match self.runtime {
                 Runtime::Auto => RuntimeChoice::Auto,
                 Runtime::Docker => RuntimeChoice::Docker,

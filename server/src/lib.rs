@@ -7,5 +7,6 @@ pub mod cli;
 pub mod config;
 pub mod http;
 
+mod config_accounts;
 mod config_file;
 mod sizes;

@@ -2,7 +2,7 @@
 //! where the caller is root, a sentence with the command to type where not.
 //! Nothing is touched that is there already.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -81,6 +81,8 @@ const BROWSER: [Need; 3] = [
 
 /// The package on PyPI that carries axe-core, and the version the tests know.
 const AXE: &str = "axe-playwright-python==0.1.8";
+/// The identity provider that the tests sign in at.
+const OIDC: &str = "oidc-provider-mock==0.3.4";
 
 /// Which parts of a set-up a task wants.
 #[derive(Debug, Clone, Copy)]
@@ -135,6 +137,7 @@ pub(crate) fn setup(wanted: &Wanted) -> Result<()> {
     }
     if wanted.browser {
         fetch_axe();
+        fetch_oidc();
     }
     Ok(())
 }
@@ -214,24 +217,36 @@ pub(crate) fn axe_script() -> PathBuf {
 
 /// Fetches axe-core. Without it the tests that need it are skipped, and say so.
 fn fetch_axe() {
-    let script = axe_script();
-    if script.is_file() {
+    let without = "no accessibility rules";
+    fetch(AXE, &["--no-deps"], "axe", &axe_script(), without);
+}
+
+/// Fetches the identity provider, with the same consequence.
+fn fetch_oidc() {
+    let module = shell::target_dir().join("oidc/oidc_provider_mock/__main__.py");
+    fetch(OIDC, &[], "oidc", &module, "no identity provider");
+}
+
+/// Fetches a package from PyPI into a folder of its own below `target`, unless
+/// the file that is wanted of it is there.
+fn fetch(package: &str, options: &[&str], folder: &str, wanted: &Path, without: &str) {
+    if wanted.is_file() {
         return;
     }
-    let dir = shell::target_dir().join("axe");
     let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--upgrade"])
+    pip.args(["-m", "pip", "install", "--quiet", "--upgrade"])
+        .args(options)
         .args([
             "--disable-pip-version-check",
             "--root-user-action=ignore",
             "--target",
         ])
-        .arg(&dir)
-        .arg(AXE);
+        .arg(shell::target_dir().join(folder))
+        .arg(package);
     let fetched = shell::run_quietly(&mut pip, Duration::from_secs(240), "");
     match fetched {
-        Ok(_) if script.is_file() => ui::step(&format!("fetched {AXE}")),
-        Ok(_) => ui::warn(&format!("{AXE} came without {}", script.display())),
-        Err(error) => ui::warn(&format!("no accessibility rules: {error}")),
+        Ok(_) if wanted.is_file() => ui::step(&format!("fetched {package}")),
+        Ok(_) => ui::warn(&format!("{package} came without {}", wanted.display())),
+        Err(error) => ui::warn(&format!("{without}: {error}")),
     }
 }

@@ -15,6 +15,8 @@ pub fn sentence(key: &str) -> Option<&'static str> {
         "token-revoked" => "The token is revoked and no longer works.",
         "review-started" => "The submission is in review.",
         "published" => "The submission is published and stands on the board.",
+        "returned" => "The submission is returned; its owner sees the comments.",
+        "commented" => "The comment stands in the timeline.",
         "rejected" => "The submission is rejected; its owner sees the reason.",
         "re-evaluation-started" => {
             "The re-evaluation has begun. Its revision appears below and goes live only when it is applied."
@@ -35,6 +37,12 @@ pub fn sentence(key: &str) -> Option<&'static str> {
         "set-begun" => "The re-evaluation has begun. Nothing goes live before it is applied.",
         "set-applied" => "What was complete is live, and the boards show it.",
         "set-discarded" => "The re-evaluation is discarded; what was live stays.",
+        "team-created" => "The team is made, and you own it. Invite the others by their addresses.",
+        "team-joined" => "You belong to the team now.",
+        "team-left" => "You have left the team. What you handed in stays yours.",
+        "team-ended" => "The team is ended. What it handed in stays with those who handed it in.",
+        "invited" => "The invitation is made. Send its link yourself: it is shown this once.",
+        "invite-revoked" => "The invitation no longer works.",
         "saved" => "Saved.",
         _ => return None,
     })

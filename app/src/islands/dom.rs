@@ -20,6 +20,13 @@ pub(crate) fn storage() -> Option<Storage> {
     window().local_storage().ok().flatten()
 }
 
+/// What is chosen in a list of the page; none: nothing, or no such list.
+pub(crate) fn chosen(id: &str) -> Option<String> {
+    let list = document().get_element_by_id(id)?;
+    let value = js_sys::Reflect::get(&list, &"value".into()).ok()?;
+    value.as_string().filter(|v| !v.is_empty())
+}
+
 /// Whether a media query holds.
 pub(crate) fn media_matches(query: &str) -> bool {
     window()

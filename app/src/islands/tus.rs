@@ -166,6 +166,9 @@ async fn attempt(
         if !sha256.is_empty() {
             metadata.push_str(&format!(",sha256 {}", base64(sha256)));
         }
+        if let Some(team) = dom::chosen("for-team") {
+            metadata.push_str(&format!(",team {}", base64(&team)));
+        }
         let size = format!("{:.0}", file.size());
         let made = call(
             "/files",

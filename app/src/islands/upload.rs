@@ -59,9 +59,10 @@ impl Default for Shown {
 }
 
 /// The three steps of a submission; `max_bytes` is the largest file accepted,
-/// `ready` whether the account may send now.
+/// `ready` whether the account may send now, `teams` those that it may send for
+/// (id, words).
 #[island]
-pub fn Upload(max_bytes: u64, ready: bool) -> impl IntoView {
+pub fn Upload(max_bytes: u64, ready: bool, teams: Vec<(String, String)>) -> impl IntoView {
     let shown = RwSignal::new(Shown::default());
     #[cfg(feature = "hydrate")]
     let control = imp::Control::new(shown, max_bytes);
@@ -96,6 +97,18 @@ pub fn Upload(max_bytes: u64, ready: bool) -> impl IntoView {
         control.pause();
     };
 
+    let whose = (!teams.is_empty()).then(|| {
+        let options: Vec<AnyView> = teams
+            .into_iter()
+            .map(|(id, words)| view! { <option value=id>{words}</option> }.into_any())
+            .collect();
+        view! {
+            <div class="field">
+                <label for="for-team">"Hand it in for"</label>
+                <select id="for-team" name="team"><option value="">"myself"</option>{options}</select>
+            </div>
+        }
+    });
     view! {
         <form method="post" action="/submit" enctype="multipart/form-data" class="upload" on:submit=on_submit>
             <ol class="steps">
@@ -115,6 +128,7 @@ pub fn Upload(max_bytes: u64, ready: bool) -> impl IntoView {
                     </label>
                     <p class="file-name" role="status">{move || shown.with(file_words)}</p>
                     <div class="unfinished-list">{move || shown.with(unfinished_words)}</div>
+                    {whose}
                     <details class="more">
                         <summary>"Check the transfer by a SHA-256"</summary>
                         <div class="field">

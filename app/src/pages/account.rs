@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::components::field::{Field, field};
 use crate::components::frame::title;
-use crate::query;
+use crate::{data, query};
 
 const EMAIL: Field = Field {
     name: "email",
@@ -50,11 +50,13 @@ pub fn SignIn() -> impl IntoView {
 
 /// The page for signing in; `next` is where to go afterwards.
 pub fn sign_in(next: Option<&str>) -> AnyView {
+    let elsewhere = elsewhere(next);
     let next = next.map(|n| view! { <input type="hidden" name="next" value=n.to_owned()/> });
     view! {
         {title("Sign in")}
         <div class="page narrow">
             <h1>"Sign in"</h1>
+            {elsewhere}
             <form method="post" action="/sign-in" class="form">
                 {next}
                 {field(EMAIL, "/sign-in")}
@@ -65,6 +67,23 @@ pub fn sign_in(next: Option<&str>) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// The way to the identity provider, if there is one.
+fn elsewhere(next: Option<&str>) -> Option<AnyView> {
+    let name = data::provider()?;
+    let href = query::href(
+        "/sign-in/provider",
+        &query::string([("next", next.unwrap_or_default())]),
+    );
+    // Another site answers, so the browser's half must leave the link alone.
+    Some(
+        view! {
+            <p><a class="button primary" id="provider" rel="external" href=href>{format!("Sign in with {name}")}</a></p>
+            <p class="remark">"Or with a password:"</p>
+        }
+        .into_any(),
+    )
 }
 
 /// `/sign-up`.
@@ -80,6 +99,7 @@ pub fn sign_up() -> AnyView {
         <div class="page narrow">
             <h1>"Make an account"</h1>
             <p>"An account lets you hand in submissions and follow them. Your address is never shown."</p>
+            {elsewhere(None)}
             <form method="post" action="/sign-up" class="form">
                 {field(NAME, "/sign-up")}
                 {field(EMAIL, "/sign-up")}

@@ -160,6 +160,7 @@ fn links(admin: bool) -> AnyView {
         <a class="button" href="/admin/workers">"Workers"</a>
         {admin.then(|| view! {
             <a class="button" href="/admin/reevaluations">"Re-evaluations"</a>
+            <a class="button" href="/admin/people">"People"</a>
             <a class="button" href="/admin/audit">"Audit log"</a>
         })}
     }

@@ -1,6 +1,7 @@
 //! A person's own page: submissions, tokens, quota.
 
 use faultboard_domain::view::{MeView, TokenView};
+use faultboard_domain::{Role, TokenScope};
 use leptos::prelude::*;
 
 use crate::components::frame::title;
@@ -53,6 +54,28 @@ pub fn page(view: &MeView, secret: Option<&str>) -> AnyView {
         }
         .into_any()
     };
+    let may: Vec<AnyView> = TokenScope::ALL
+        .iter()
+        .filter(|s| **s != TokenScope::Maintain || view.role >= Role::Reviewer)
+        .map(|s| {
+            let usual = *s == TokenScope::Submit;
+            view! { <option value=s.as_str() selected=usual>{scope_words(*s)}</option> }.into_any()
+        })
+        .collect();
+    let teams: Vec<AnyView> = view
+        .teams
+        .iter()
+        .map(|t| {
+            view! { <li><a href=format!("/teams/{}", t.id)>{t.name.clone()}</a><span class="remark">{format!(" {}, {} in it", t.role, t.members)}</span></li> }.into_any()
+        })
+        .collect();
+    let opened = data::provider().map(|name| {
+        if view.identities.is_empty() {
+            view! { <section><h2>"Sign-in"</h2><p class="remark">{format!("You may also sign in with {name}.")}</p><p><a class="button" rel="external" href="/sign-in/provider?next=/me">{format!("Add {name}")}</a></p></section> }.into_any()
+        } else {
+            view! { <section><h2>"Sign-in"</h2><p class="remark">{format!("An account of {name} opens this one.")}</p></section> }.into_any()
+        }
+    });
     view! {
         {title("My page")}
         <div class="page">
@@ -73,6 +96,7 @@ pub fn page(view: &MeView, secret: Option<&str>) -> AnyView {
                         <form method="post" action="/me/tokens" class="form row-form">
                             <div class="field"><label for="token-name">"Name"</label><input id="token-name" name="name" type="text" value=typed("/me/tokens", "name") required=true maxlength="60" autocomplete="off"/></div>
                             <div class="field"><label for="token-days">"Valid for days"</label><input id="token-days" name="days" type="number" min="1" max="365" value=days required=true/></div>
+                            <div class="field"><label for="token-may">"It may"</label><select id="token-may" name="may">{may}</select></div>
                             <button class="button">"Make a token"</button>
                         </form>
                     </section>
@@ -82,10 +106,21 @@ pub fn page(view: &MeView, secret: Option<&str>) -> AnyView {
                         <h2>"Quota"</h2>
                         {stat::facts(vec![
                             stat::fact("used in 24 h", view.quota.told()),
+                            stat::fact("waiting", view.quota.waiting.to_string()),
                             stat::fact("largest file", format::bytes(view.quota.max_upload_bytes)),
                         ])}
                         <p class="remark">{view.quota.rule.clone()}</p>
                     </section>
+                    <section aria-labelledby="teams">
+                        <h2 id="teams">"Teams"</h2>
+                        <ul class="plain">{teams}</ul>
+                        <p class="remark">"What is handed in for a team is seen and managed by everybody in it."</p>
+                        <form method="post" action="/teams" class="form">
+                            <div class="field"><label for="team">"Name of a new team"</label><input id="team" name="team" type="text" value=typed("/teams", "team") required=true maxlength="80" autocomplete="off"/></div>
+                            <button class="button">"Make a team"</button>
+                        </form>
+                    </section>
+                    {opened}
                 </aside>
             </div>
         </div>
@@ -93,11 +128,20 @@ pub fn page(view: &MeView, secret: Option<&str>) -> AnyView {
     .into_any()
 }
 
+fn scope_words(scope: TokenScope) -> &'static str {
+    match scope {
+        TokenScope::Read => "read",
+        TokenScope::Submit => "read and submit",
+        TokenScope::Maintain => "all that I may",
+    }
+}
+
 fn token(t: &TokenView) -> AnyView {
+    let most = t.scopes.iter().max().copied().unwrap_or(TokenScope::Read);
     let used = t.last_used.map_or_else(|| "never".into_any(), when::when);
     view! {
         <tr>
-            <th scope="row">{t.name.clone()}" "<code class="remark">{format!("{}\u{2026}", t.prefix)}</code></th>
+            <th scope="row">{t.name.clone()}" "<code class="remark">{format!("{}\u{2026}", t.prefix)}</code><span class="remark">{format!(" may {}", scope_words(most))}</span></th>
             <td class="wide">{when::date(t.created)}</td>
             <td>{when::date(t.expires)}</td>
             <td class="wide">{used}</td>

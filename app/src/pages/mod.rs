@@ -20,12 +20,14 @@ pub mod figures;
 pub mod home;
 pub mod job;
 pub mod me;
+pub mod people;
 pub mod queue;
 pub mod reevaluation;
 pub mod review;
 pub mod submission;
 pub mod submission_parts;
 pub mod submit;
+pub mod team;
 pub mod trace;
 pub mod workers;
 

@@ -162,6 +162,15 @@ fn decisions(view: &SubmissionView, admin: bool) -> AnyView {
             false,
         )
     });
+    let back = (view.state == S::InReview).then(|| {
+        form(
+            "return",
+            "Comments, shown to the owner",
+            "Return with comments",
+            "plain",
+            true,
+        )
+    });
     let reject = view.state.may_become(S::Rejected).then(|| {
         form(
             "reject",
@@ -188,6 +197,6 @@ fn decisions(view: &SubmissionView, admin: bool) -> AnyView {
         && reject.is_none()
         && again.is_none())
     .then(|| view! { <p class="remark">"There is nothing to decide in this state."</p> });
-    view! { <div class="decisions">{resume}{review}{publish}{again}{reject}{nothing}</div> }
+    view! { <div class="decisions">{resume}{review}{publish}{back}{again}{reject}{nothing}</div> }
         .into_any()
 }

@@ -44,6 +44,15 @@ pub fn page(view: &SubmissionView) -> AnyView {
             </details>
         }
     });
+    let comment = (view.is_owner || view.is_maintainer).then(|| {
+        view! {
+            <details class="more">
+                <summary>"Comment in the timeline"</summary>
+                <p class="remark">"Read by its owners and the maintainers, never by others."</p>
+                {field::reasoned(format!("/submissions/{}/comment", view.id), "note", "Comment", "Add the comment", "plain", true)}
+            </details>
+        }
+    });
     view! {
         {title(name(view))}
         {live(view)}
@@ -51,6 +60,7 @@ pub fn page(view: &SubmissionView) -> AnyView {
             {head(view, review.into_any())}
             {progress(view)}
             {body(view)}
+            {comment}
             {withdraw}
         </div>
     }

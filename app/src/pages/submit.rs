@@ -1,6 +1,6 @@
 //! Handing in a bundle: three steps on one page, with the quota in sight.
 
-use faultboard_domain::view::QuotaView;
+use faultboard_domain::view::SubmitView;
 use leptos::prelude::*;
 
 use crate::components::frame::title;
@@ -12,14 +12,28 @@ use crate::{data, format};
 #[component]
 pub fn Route() -> impl IntoView {
     data::load(
-        |portal, actor| async move { portal.quota(&actor).await },
+        |portal, actor| async move { portal.submit_page(&actor).await },
         |view| page(&view),
     )
 }
 
 /// The page.
-pub fn page(quota: &QuotaView) -> AnyView {
-    let ready = quota.has_room();
+pub fn page(view: &SubmitView) -> AnyView {
+    let quota = &view.quota;
+    let ready = view.has_room();
+    let choices: Vec<(String, String)> = view
+        .teams
+        .iter()
+        .map(|(t, q)| {
+            let room = q.left().map_or(String::new(), |n| format!(" ({n} left today)"));
+            (t.id.to_string(), format!("{}{room}", t.name))
+        })
+        .collect();
+    let teams: Vec<AnyView> = view
+        .teams
+        .iter()
+        .map(|(t, q)| stat::facts(vec![stat::fact(format!("{}, used in 24 h", t.name), q.told())]))
+        .collect();
     let full = (!ready).then(|| {
         notice::remark(
             "warn",
@@ -33,15 +47,17 @@ pub fn page(quota: &QuotaView) -> AnyView {
             <p class="lede">"Everything is rescored here: a repair by its hidden oracle, a diagnosis against labelled blocks. You watch it happen, and nothing is public before a maintainer has published it."</p>
             {full}
             <div class="columns">
-                <div class="main-column"><Upload max_bytes=quota.max_upload_bytes ready=ready/></div>
+                <div class="main-column"><Upload max_bytes=quota.max_upload_bytes ready=ready teams=choices/></div>
                 <aside class="side-column">
                     <section>
                         <h2>"Quota"</h2>
                         {stat::facts(vec![
                             stat::fact("used in 24 h", quota.told()),
+                            stat::fact("waiting", quota.waiting.to_string()),
                             stat::fact("largest file", format::bytes(quota.max_upload_bytes)),
                         ])}
                         <p class="remark">{quota.rule.clone()}</p>
+                        {teams}
                     </section>
                     <section>
                         <h2>"From the command line"</h2>

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::UserId;
+use crate::case::words;
+use crate::ids::{TeamId, UserId};
 
 /// A person's role. Each account has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -53,6 +54,28 @@ impl Role {
     }
 }
 
+words!(
+    /// What a token may do, at most what its owner may.
+    TokenScope {
+        /// Read what its owner may read.
+        Read = "read",
+        /// Hand in, and take back what was handed in.
+        Submit = "submit",
+        /// Use its owner's role as a maintainer.
+        Maintain = "maintain",
+    }
+);
+
+words!(
+    /// A person's part in a team.
+    TeamRole {
+        /// Invites, removes and ends.
+        Owner = "owner",
+        /// Hands in for the team, and sees and manages what it handed in.
+        Member = "member",
+    }
+);
+
 /// Whoever asks for something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Actor {
@@ -66,6 +89,10 @@ pub enum Actor {
         role: Role,
         /// The name shown beside what they did.
         name: String,
+        /// The teams that they belong to.
+        teams: Vec<TeamId>,
+        /// Whether they came with a token that may only read.
+        read_only: bool,
     },
     /// The platform itself: a job or the sweeper.
     System,
@@ -78,6 +105,22 @@ impl Actor {
             Actor::User { id, .. } => Some(id),
             _ => None,
         }
+    }
+
+    /// Whether the actor belongs to a team.
+    pub fn is_in(&self, team: &TeamId) -> bool {
+        matches!(self, Actor::User { teams, .. } if teams.contains(team))
+    }
+
+    /// Whether the actor came with a token that may only read.
+    pub const fn is_read_only(&self) -> bool {
+        matches!(
+            self,
+            Actor::User {
+                read_only: true,
+                ..
+            }
+        )
     }
 
     /// Whether the actor may see and review every submission.

@@ -131,6 +131,10 @@ text_id!(
     UserId, "user id", "`u` followed by 8 to 32 lower-case letters and digits", |t| token("u", t)
 );
 text_id!(
+    /// A team of people, `t` and random characters.
+    TeamId, "team id", "`t` followed by 8 to 32 lower-case letters and digits", |t| token("t", t)
+);
+text_id!(
     /// An upload in progress, `p` and random characters.
     UploadId, "upload id", "`p` followed by 8 to 32 lower-case letters and digits", |t| token("p", t)
 );

@@ -25,7 +25,7 @@ pub mod submission;
 pub mod trace;
 pub mod view;
 
-pub use actor::{Actor, Role};
+pub use actor::{Actor, Role, TeamRole, TokenScope};
 pub use case::Case;
 pub use clock::{Clock, Timestamp};
 pub use condition::{Condition, Track};

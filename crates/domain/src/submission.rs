@@ -51,7 +51,8 @@ impl SubmissionState {
             | (S::Queued, S::Scoring)
             | (S::Scoring, S::Scored)
             | (S::Scored, S::InReview)
-            | (S::InReview, S::Published)
+            // Published, or returned to its owner with comments.
+            | (S::InReview, S::Published | S::Scored)
             | (S::Published, S::Superseded) => true,
             (S::Flagged | S::Scored | S::InReview | S::Published, S::Rejected) => true,
             (from, S::Withdrawn) => from.is_withdrawable(),

@@ -322,6 +322,7 @@ async fn attempt(store: &Store, number: u32, case: &str, submission: &str) -> Ne
         let s = Submission {
             id: id.clone(),
             user,
+            team: None,
             state: SubmissionState::Received,
             file_name: "b.zip".to_owned(),
             size: 1,

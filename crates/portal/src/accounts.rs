@@ -5,22 +5,25 @@ use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use faultboard_domain::view::{MeView, QuotaView};
-use faultboard_domain::{Actor, Role, UserId};
-use faultboard_store::accounts::{self, User};
-use faultboard_store::submissions;
+use faultboard_domain::{Actor, Role, TeamId, TokenScope, UserId};
+use faultboard_store::accounts::{self, NewToken, User};
+use faultboard_store::submissions::{self, Payer};
+use faultboard_store::{Connection, identities, teams};
 
-use crate::{Portal, PortalError, Result, random};
+use crate::{Portal, PortalError, Result, random, submitter};
 
 const DAY_MS: i64 = 86_400_000;
 /// How long a session lasts.
 pub const SESSION_DAYS: i64 = 14;
 const FIRST_ADMIN: &str = "first-admin";
+/// What stands in place of a hash where no password opens an account.
+pub(crate) const NO_PASSWORD: &str = "no password opens this account";
 
 /// A session's secret, for its cookie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session(pub String);
 
-fn checked_name(name: &str) -> Result<String> {
+pub(crate) fn checked_name(name: &str) -> Result<String> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > 80 || name.chars().any(char::is_control) {
         return Err(PortalError::Invalid(
@@ -30,7 +33,7 @@ fn checked_name(name: &str) -> Result<String> {
     Ok(name.to_owned())
 }
 
-fn checked_email(email: &str) -> Result<String> {
+pub(crate) fn checked_email(email: &str) -> Result<String> {
     let email = email.trim();
     let plausible = email.len() <= 254
         && !email.chars().any(|c| c.is_control() || c.is_whitespace())
@@ -155,7 +158,7 @@ impl Portal {
         })
     }
 
-    async fn open_session(&self, tx: &mut faultboard_store::Tx, user: &UserId) -> Result<Session> {
+    pub(crate) async fn open_session(&self, tx: &mut faultboard_store::Tx, user: &UserId) -> Result<Session> {
         let session = random::secret();
         let now = self.clock.now();
         accounts::insert_session(
@@ -173,8 +176,8 @@ impl Portal {
     pub async fn sign_in(&self, email: &str, password: &str) -> Result<Session> {
         let user = accounts::user_by_email(&mut *self.store.reader().await?, email.trim()).await?;
         let hash = match &user {
-            Some(u) => u.password_hash.clone(),
-            None => self.decoy_hash().await?,
+            Some(u) if u.password_hash != NO_PASSWORD => u.password_hash.clone(),
+            _ => self.decoy_hash().await?,
         };
         let right = password.len() <= 1024 && verify_password(password.to_owned(), hash).await?;
         match user {
@@ -208,32 +211,50 @@ impl Portal {
     /// Who holds a session; anonymous if it is unknown or over.
     pub async fn actor_by_session(&self, session: &str) -> Result<Actor> {
         let now = self.clock.now();
-        let user = accounts::user_by_session(
-            &mut *self.store.reader().await?,
-            &random::hash(session),
-            now,
-        )
-        .await?;
-        Ok(user.map_or(Actor::Anonymous, actor))
+        let mut c = self.store.reader().await?;
+        match accounts::user_by_session(&mut c, &random::hash(session), now).await? {
+            Some(user) => actor(&mut c, user).await,
+            None => Ok(Actor::Anonymous),
+        }
     }
 
-    /// Who holds an API token.
+    /// Who holds an API token, with no more power than the token has.
     pub async fn actor_by_token(&self, bearer: &str) -> Result<Actor> {
         let hash = random::hash(bearer);
         let now = self.clock.now();
-        let user = accounts::user_by_token(&mut *self.store.reader().await?, &hash, now)
-            .await?
-            .ok_or(PortalError::SignInNeeded)?;
+        let (mut user, scopes) =
+            accounts::user_by_token(&mut *self.store.reader().await?, &hash, now)
+                .await?
+                .ok_or(PortalError::SignInNeeded)?;
+        if !scopes.contains(&TokenScope::Maintain) {
+            user.role = Role::Submitter;
+        }
         let mut tx = self.store.begin().await?;
         accounts::touch_token(&mut tx, &hash, now).await?;
         tx.commit().await?;
-        Ok(actor(user))
+        let mut actor = actor(&mut *self.store.reader().await?, user).await?;
+        if let Actor::User { read_only, .. } = &mut actor {
+            *read_only = !scopes.contains(&TokenScope::Submit);
+        }
+        Ok(actor)
     }
 
-    /// Makes an API token; the secret is shown this once.
-    pub async fn create_token(&self, actor: &Actor, name: &str, days: u32) -> Result<String> {
-        let user = actor.user_id().ok_or(PortalError::SignInNeeded)?;
+    /// Makes an API token that may do these things, at most what the actor may;
+    /// the secret is shown this once.
+    pub async fn create_token(
+        &self,
+        actor: &Actor,
+        name: &str,
+        days: u32,
+        scopes: &[TokenScope],
+    ) -> Result<String> {
+        let user = submitter(actor)?;
         let name = checked_name(name)?;
+        if !scopes.contains(&TokenScope::Read) {
+            return Err(PortalError::Invalid(
+                "A token must at least be allowed to read.".to_owned(),
+            ));
+        }
         if !(1..=365).contains(&days) {
             return Err(PortalError::Invalid(
                 "A token lasts from 1 to 365 days.".to_owned(),
@@ -250,9 +271,12 @@ impl Portal {
         accounts::insert_token(
             &mut tx,
             user,
-            &name,
-            &token[..10],
-            &random::hash(&token),
+            &NewToken {
+                name: &name,
+                prefix: &token[..10],
+                hash: &random::hash(&token),
+                scopes,
+            },
             now,
             now.plus_ms(i64::from(days) * DAY_MS),
         )
@@ -263,7 +287,7 @@ impl Portal {
 
     /// Revokes one of the actor's tokens.
     pub async fn revoke_token(&self, actor: &Actor, id: i64) -> Result<()> {
-        let user = actor.user_id().ok_or(PortalError::SignInNeeded)?;
+        let user = submitter(actor)?;
         let mut tx = self.store.begin().await?;
         if !accounts::revoke_token(&mut tx, user, id, self.clock.now()).await? {
             return Err(PortalError::NotFound);
@@ -273,19 +297,36 @@ impl Portal {
 
     /// What the actor may still hand in today.
     pub async fn quota(&self, actor: &Actor) -> Result<QuotaView> {
+        self.quota_of(actor, None).await
+    }
+
+    /// What may still be handed in today for oneself, or for a team that one
+    /// belongs to. What is handed in for a team uses the team's quota alone.
+    pub async fn quota_of(&self, actor: &Actor, team: Option<&TeamId>) -> Result<QuotaView> {
         let user = actor.user_id().ok_or(PortalError::SignInNeeded)?;
+        let (payer, most, whose) = match team {
+            None => (Payer::User(user), self.settings.daily_scorings, ""),
+            Some(team) if actor.is_in(team) => (
+                Payer::Team(team),
+                self.settings.team_daily_scorings,
+                " of the team",
+            ),
+            Some(_) => return Err(PortalError::NotFound),
+        };
         let since = self.clock.now().plus_ms(-DAY_MS);
-        let used =
-            submissions::scorings_since(&mut *self.store.reader().await?, user, since).await?;
-        let allowed = (!actor.is_maintainer()).then_some(self.settings.daily_scorings);
+        let mut c = self.store.reader().await?;
+        let used = submissions::scorings_since(&mut c, payer, since).await?;
+        let waiting = submissions::unsettled(&mut c, payer).await?;
+        let allowed = (!actor.is_maintainer()).then_some(most);
         let rule = match allowed {
             None => "Maintainers have no daily limit.".to_owned(),
             Some(most) => format!(
-                "Up to {most} completed scorings in 24 hours. Bundles that are not accepted, and failures of the platform, do not count."
+                "Up to {most} completed scorings{whose} in 24 hours. Bundles that are not accepted or withdrawn before they are scored, and failures of the platform, do not count."
             ),
         };
         Ok(QuotaView {
             used,
+            waiting,
             allowed,
             max_upload_bytes: self.settings.max_upload_bytes,
             rule,
@@ -307,19 +348,25 @@ impl Portal {
             submissions: submissions::of_user(&mut c, id).await?,
             tokens: accounts::tokens(&mut c, id, self.clock.now()).await?,
             quota,
+            teams: teams::of_user(&mut c, id).await?,
+            identities: identities::issuers(&mut c, id).await?,
         })
     }
 }
 
-fn actor(user: User) -> Actor {
-    Actor::User {
+/// The person of an account, with the teams that they belong to now.
+async fn actor(c: &mut Connection, user: User) -> Result<Actor> {
+    let teams = teams::of_user(c, &user.id).await?;
+    Ok(Actor::User {
         id: user.id,
         role: user.role,
         name: user.name,
-    }
+        teams: teams.into_iter().map(|t| t.id).collect(),
+        read_only: false,
+    })
 }
 
-fn taken(e: faultboard_store::StoreError) -> PortalError {
+pub(crate) fn taken(e: faultboard_store::StoreError) -> PortalError {
     if e.is_unique_violation() {
         PortalError::Conflict(
             "There is an account with this e-mail address already: sign in instead.".to_owned(),

@@ -61,20 +61,21 @@ impl Portal {
         Ok(())
     }
 
-    /// Takes a submission back, by its owner or an administrator, before it is
+    /// Takes a submission back, by its owner, their team or an
+    /// administrator, before it is
     /// published.
     pub async fn withdraw(&self, actor: &Actor, id: &SubmissionId, why: &str) -> Result<()> {
-        let user = actor.user_id().ok_or(PortalError::SignInNeeded)?;
-        let why = note(why)?;
+        crate::submitter(actor)?;
         let mut tx = self.store.begin().await?;
         let s = self.in_tx(&mut tx, id).await?;
-        if s.user != *user && !actor.is_admin() {
+        if !crate::downloads::owns(actor, &s) && !actor.is_admin() {
             return Err(if s.state.is_public() {
                 PortalError::Forbidden
             } else {
                 PortalError::NotFound
             });
         }
+        let why = note(why)?;
         if !s.state.is_withdrawable() {
             return Err(wrong_state(&s, "submissions before publication"));
         }
@@ -112,6 +113,45 @@ impl Portal {
             self.now(),
         )
         .await?;
+        self.done(tx, id).await
+    }
+
+    /// Returns a submission in review to its owner with comments. It stays scored:
+    /// its owner answers, hands in another or takes it back, and it can be taken
+    /// into review again.
+    pub async fn return_with_comments(
+        &self,
+        actor: &Actor,
+        id: &SubmissionId,
+        text: &str,
+    ) -> Result<()> {
+        maintainer(actor)?;
+        let text = reason(text, "its owner reads it")?;
+        let mut tx = self.store.begin().await?;
+        let s = self.in_tx(&mut tx, id).await?;
+        if s.state != SubmissionState::InReview {
+            return Err(wrong_state(&s, "those in review"));
+        }
+        let said = format!("returned with comments: {text}");
+        let scored = SubmissionState::Scored;
+        submissions::transition(&mut tx, id, s.state, scored, actor, &said, self.now()).await?;
+        self.done(tx, id).await
+    }
+
+    /// Adds a remark to a submission's timeline, by its owners or a maintainer.
+    pub async fn comment(&self, actor: &Actor, id: &SubmissionId, text: &str) -> Result<()> {
+        crate::submitter(actor)?;
+        let mut tx = self.store.begin().await?;
+        let s = self.in_tx(&mut tx, id).await?;
+        if !self.is_insider(actor, &s) {
+            return Err(if s.state.is_public() {
+                PortalError::Forbidden
+            } else {
+                PortalError::NotFound
+            });
+        }
+        let text = reason(text, "it is the comment")?;
+        submissions::event(&mut tx, id, actor, None, &text, self.now()).await?;
         self.done(tx, id).await
     }
 

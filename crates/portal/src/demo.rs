@@ -32,7 +32,7 @@ impl Portal {
                     id: id.clone(),
                     name: "Faultboard samples".to_owned(),
                     email: DEMO_EMAIL.to_owned(),
-                    password_hash: "no password opens this account".to_owned(),
+                    password_hash: crate::accounts::NO_PASSWORD.to_owned(),
                     role: Role::Submitter,
                 };
                 accounts::insert_user(&mut tx, &user, self.now()).await?;
@@ -45,6 +45,8 @@ impl Portal {
             id,
             role: Role::Admin,
             name: "Faultboard samples".to_owned(),
+            teams: Vec::new(),
+            read_only: false,
         })
     }
 

@@ -82,8 +82,14 @@ fn file(stored: &Stored, name: String) -> BlobFile {
     }
 }
 
+/// Whether the actor handed a submission in, or belongs to the team that did.
+pub(crate) fn owns(actor: &Actor, s: &Submission) -> bool {
+    actor.user_id() == Some(&s.user) || s.team.as_ref().is_some_and(|t| actor.is_in(t))
+}
+
 impl Portal {
-    /// A submission that the actor may read: a public one, or their own, or any
+    /// A submission that the actor may read: a public one, or their own or
+    /// their team's, or any
     /// for a maintainer.
     pub(crate) async fn readable(&self, actor: &Actor, id: &SubmissionId) -> Result<Submission> {
         let s = submissions::get(&mut *self.store.reader().await?, id)
@@ -98,7 +104,7 @@ impl Portal {
 
     /// Whether the actor may see what is not public of a submission.
     pub(crate) fn is_insider(&self, actor: &Actor, s: &Submission) -> bool {
-        actor.is_maintainer() || actor.user_id() == Some(&s.user)
+        actor.is_maintainer() || owns(actor, s)
     }
 
     /// An attempt that the actor may read, with its submission.

@@ -248,6 +248,13 @@ impl Portal {
         for row in &rows {
             attempts::insert(&mut tx, row).await?;
         }
+        let resubmitted = match &metadata {
+            Some(m) => crate::resubmission::compared(&mut tx, s, m, &rows).await?,
+            None => None,
+        };
+        if let Some(words) = resubmitted {
+            submissions::event(&mut tx, &s.id, &Actor::System, None, &words, now).await?;
+        }
         let note = format!(
             "{} attempts accepted, {} warning(s)",
             rows.len(),

@@ -22,18 +22,21 @@ mod error;
 mod figures;
 mod finish;
 mod home;
+mod identities;
 mod intake;
 mod knowledge;
 mod machine;
 mod markdown;
 pub mod offline;
 mod operations;
+mod people;
 mod proof_schedule;
 mod proofs;
 mod random;
 mod reevaluation;
 mod reevaluation_page;
 pub mod reproduce;
+mod resubmission;
 mod rows;
 mod scan;
 mod score;
@@ -41,6 +44,8 @@ mod settings;
 mod statistics;
 mod submission_page;
 mod sweep;
+mod teams;
+mod template;
 pub mod synthetic;
 mod uploads;
 mod verify;
@@ -50,7 +55,7 @@ use std::sync::{Arc, Mutex};
 
 use faultboard_blob::{BlobError, Blobs};
 use faultboard_catalog::Catalog;
-use faultboard_domain::{Actor, Clock, JobId, Report, SubmissionId, Timestamp, UploadId};
+use faultboard_domain::{Actor, Clock, JobId, Report, SubmissionId, Timestamp, UploadId, UserId};
 use faultboard_oracle::Oracle;
 use faultboard_sandbox::Runtime;
 use faultboard_store::{Store, StoreError};
@@ -60,9 +65,11 @@ pub use accounts::{SESSION_DAYS, Session};
 pub use bench::{BenchTree, BenchWorkspace};
 pub use downloads::{AttemptFile, BlobFile, FileBody};
 pub use error::PortalError;
+pub use identities::{Identity, Leaving, Returned};
 pub use faultboard_sandbox::{Terminal, TerminalSize};
 pub use proofs::{MadeProof, ProofTimes};
 pub use reevaluation::Decided;
+pub use template::Template;
 pub use settings::{RuntimeChoice, Settings};
 pub use uploads::UploadStatus;
 
@@ -225,6 +232,15 @@ fn maintainer(actor: &Actor) -> Result<()> {
         a if a.is_maintainer() => Ok(()),
         _ => Err(PortalError::Forbidden),
     }
+}
+
+/// The actor's account, if they may hand in and change what is theirs.
+fn submitter(actor: &Actor) -> Result<&UserId> {
+    let user = actor.user_id().ok_or(PortalError::SignInNeeded)?;
+    if actor.is_read_only() {
+        return Err(PortalError::Forbidden);
+    }
+    Ok(user)
 }
 
 /// The actor, if they administer the site.

@@ -34,6 +34,8 @@ pub struct Settings {
     pub max_unpacked_bytes: u64,
     /// Completed scorings per account in 24 hours.
     pub daily_scorings: u32,
+    /// Completed scorings per team in 24 hours.
+    pub team_daily_scorings: u32,
     /// The container runtime.
     pub runtime: RuntimeChoice,
     /// Worker tasks in this process.
@@ -48,6 +50,8 @@ pub struct Settings {
     pub proof_days: u32,
     /// After how many minutes work that does not move is called stuck.
     pub stuck_minutes: u32,
+    /// How the identity provider is called that people may sign in at; none: there is none.
+    pub provider: Option<String>,
     /// Whether anybody may make an account.
     pub allow_sign_up: bool,
     /// Whether cookies are for HTTPS only.
@@ -65,6 +69,7 @@ impl Default for Settings {
             max_upload_bytes: 2 * GIB,
             max_unpacked_bytes: 20 * GIB,
             daily_scorings: 10,
+            team_daily_scorings: 20,
             runtime: RuntimeChoice::Auto,
             workers: 1,
             ca_bundle: None,
@@ -72,6 +77,7 @@ impl Default for Settings {
             min_free_bytes: 2 * GIB,
             proof_days: 30,
             stuck_minutes: 45,
+            provider: None,
             allow_sign_up: true,
             secure_cookies: false,
         }

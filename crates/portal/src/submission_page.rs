@@ -230,7 +230,7 @@ impl Portal {
             } else {
                 Vec::new()
             },
-            is_owner: actor.user_id() == Some(&s.user),
+            is_owner: crate::downloads::owns(actor, &s),
             is_maintainer: actor.is_maintainer(),
             trace_bytes: s.trace_bytes,
         })

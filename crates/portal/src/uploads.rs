@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use faultboard_domain::job::{JobKind, Priority};
-use faultboard_domain::{Actor, Digest, SubmissionId, SubmissionState, UploadId};
+use faultboard_domain::{Actor, Digest, SubmissionId, SubmissionState, TeamId, UploadId};
 use faultboard_store::jobs;
 use faultboard_store::jobs::NewJob;
 use faultboard_store::submissions::{self, Submission};
@@ -15,7 +15,7 @@ use faultboard_store::uploads::{self, Upload};
 use futures::{Stream, StreamExt};
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 
-use crate::{Change, Portal, PortalError, Result, random};
+use crate::{Change, Portal, PortalError, Result, random, submitter};
 
 const DAY_MS: i64 = 86_400_000;
 /// Bytes that one account may have in open uploads, as a multiple of one upload.
@@ -48,7 +48,7 @@ impl Portal {
         self.settings.data_dir.join("uploads").join(id.as_str())
     }
 
-    /// Begins an upload of a known length.
+    /// Begins an upload of a known length, for oneself.
     pub async fn create_upload(
         &self,
         actor: &Actor,
@@ -56,7 +56,21 @@ impl Portal {
         file_name: &str,
         sha256: Option<Digest>,
     ) -> Result<UploadId> {
-        let user = actor.user_id().ok_or(PortalError::SignInNeeded)?;
+        self.create_upload_for(actor, None, length, file_name, sha256)
+            .await
+    }
+
+    /// Begins an upload of a known length, for oneself or for a team that one
+    /// belongs to.
+    pub async fn create_upload_for(
+        &self,
+        actor: &Actor,
+        team: Option<&TeamId>,
+        length: u64,
+        file_name: &str,
+        sha256: Option<Digest>,
+    ) -> Result<UploadId> {
+        let user = submitter(actor)?;
         if length == 0 {
             return Err(PortalError::Invalid("The file is empty.".to_owned()));
         }
@@ -66,21 +80,17 @@ impl Portal {
                 "The file has {length} bytes; this site takes at most {most}. Compress the traces with zstd, or hand in a smaller subset."
             )));
         }
-        let quota = self.quota(actor).await?;
-        let mut tx = self.store.begin().await?;
-        let waiting = submissions::unsettled(&mut tx, user).await?;
-        if quota
-            .allowed
-            .is_some_and(|most| quota.used.saturating_add(waiting) >= most)
-        {
+        let quota = self.quota_of(actor, team).await?;
+        if !quota.has_room() {
             return Err(PortalError::TooMany {
                 message: format!(
-                    "{} {} scorings are done and {waiting} wait.",
-                    quota.rule, quota.used
+                    "{} {} scorings are done and {} wait.",
+                    quota.rule, quota.used, quota.waiting
                 ),
                 retry_after_s: 3600,
             });
         }
+        let mut tx = self.store.begin().await?;
         if uploads::open_bytes(&mut tx, user)
             .await?
             .saturating_add(length)
@@ -95,6 +105,7 @@ impl Portal {
         let upload = Upload {
             id: id.clone(),
             user: user.clone(),
+            team: team.cloned(),
             file_name: safe_file_name(file_name),
             length,
             sha256,
@@ -109,7 +120,7 @@ impl Portal {
     }
 
     async fn own_upload(&self, actor: &Actor, id: &UploadId) -> Result<Upload> {
-        let user = actor.user_id().ok_or(PortalError::SignInNeeded)?;
+        let user = submitter(actor)?;
         let upload = uploads::get(&mut *self.store.reader().await?, id).await?;
         upload
             .filter(|u| u.user == *user)
@@ -269,6 +280,7 @@ impl Portal {
         let submission = Submission {
             id: SubmissionId::parse(&random::id_text('s')).map_err(PortalError::internal)?,
             user: upload.user.clone(),
+            team: upload.team.clone(),
             state: SubmissionState::Received,
             file_name: upload.file_name.clone(),
             size: upload.length,

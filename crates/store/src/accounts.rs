@@ -1,8 +1,8 @@
 //! People, sessions, one-time links and API tokens. It stores hashes of secrets
 //! and never a secret.
 
-use faultboard_domain::view::TokenView;
-use faultboard_domain::{Role, Timestamp, UserId};
+use faultboard_domain::view::{PersonLine, TokenView};
+use faultboard_domain::{Role, Timestamp, TokenScope, UserId};
 use sqlx::Row;
 
 use crate::error::known;
@@ -68,6 +68,36 @@ pub async fn user_by_id(c: &mut Connection, id: &UserId) -> Result<Option<User>>
         .as_ref()
         .map(user)
         .transpose()
+}
+
+/// Everybody, by name, at most so many.
+pub async fn people(c: &mut Connection, most: u32) -> Result<Vec<PersonLine>> {
+    let rows = sqlx::query("select * from users order by name collate nocase, id limit ?")
+        .bind(most)
+        .fetch_all(c)
+        .await?;
+    rows.iter()
+        .map(|r| {
+            let u = user(r)?;
+            Ok(PersonLine {
+                id: u.id,
+                name: u.name,
+                email: u.email,
+                role: u.role,
+                created: Timestamp(r.try_get("created")?),
+            })
+        })
+        .collect()
+}
+
+/// Gives an account a role; false if there is no such account.
+pub async fn set_role(c: &mut Connection, id: &UserId, role: Role) -> Result<bool> {
+    let done = sqlx::query("update users set role = ? where id = ?")
+        .bind(role.as_str())
+        .bind(id.as_str())
+        .execute(c)
+        .await?;
+    Ok(done.rows_affected() == 1)
 }
 
 /// Whether anybody administers the site.
@@ -166,21 +196,44 @@ pub async fn use_one_time(
     Ok(done.rows_affected() == 1)
 }
 
+/// An API token to be kept.
+#[derive(Debug, Clone, Copy)]
+pub struct NewToken<'a> {
+    /// The name that its owner gave it.
+    pub name: &'a str,
+    /// Its first characters.
+    pub prefix: &'a str,
+    /// Its hash.
+    pub hash: &'a str,
+    /// What it may do.
+    pub scopes: &'a [TokenScope],
+}
+
+fn words(scopes: &[TokenScope]) -> String {
+    let words: Vec<&str> = scopes.iter().map(|s| s.as_str()).collect();
+    words.join(" ")
+}
+
+fn scopes(text: &str) -> Result<Vec<TokenScope>> {
+    text.split_whitespace()
+        .map(|w| known(TokenScope::parse(w), "token scope", w))
+        .collect()
+}
+
 /// Keeps an API token's hash.
 pub async fn insert_token(
     c: &mut Connection,
     user: &UserId,
-    name: &str,
-    prefix: &str,
-    hash: &str,
+    t: &NewToken<'_>,
     now: Timestamp,
     expires: Timestamp,
 ) -> Result<()> {
-    sqlx::query("insert into api_tokens (user_id, name, prefix, token_hash, created, expires) values (?, ?, ?, ?, ?, ?)")
+    sqlx::query("insert into api_tokens (user_id, name, prefix, token_hash, scopes, created, expires) values (?, ?, ?, ?, ?, ?, ?)")
         .bind(user.as_str())
-        .bind(name)
-        .bind(prefix)
-        .bind(hash)
+        .bind(t.name)
+        .bind(t.prefix)
+        .bind(t.hash)
+        .bind(words(t.scopes))
         .bind(now.0)
         .bind(expires.0)
         .execute(c)
@@ -188,15 +241,19 @@ pub async fn insert_token(
     Ok(())
 }
 
-/// The person behind a token that is neither over nor revoked.
-pub async fn user_by_token(c: &mut Connection, hash: &str, now: Timestamp) -> Result<Option<User>> {
-    sqlx::query("select u.* from users u join api_tokens t on t.user_id = u.id where t.token_hash = ? and t.expires > ? and t.revoked is null")
+/// The person behind a token that is neither over nor revoked, and what it may do.
+pub async fn user_by_token(
+    c: &mut Connection,
+    hash: &str,
+    now: Timestamp,
+) -> Result<Option<(User, Vec<TokenScope>)>> {
+    sqlx::query("select u.*, t.scopes from users u join api_tokens t on t.user_id = u.id where t.token_hash = ? and t.expires > ? and t.revoked is null")
         .bind(hash)
         .bind(now.0)
         .fetch_optional(c)
         .await?
         .as_ref()
-        .map(user)
+        .map(|r| Ok((user(r)?, scopes(r.try_get("scopes")?)?)))
         .transpose()
 }
 
@@ -245,6 +302,7 @@ pub async fn tokens(c: &mut Connection, user: &UserId, now: Timestamp) -> Result
                 created: Timestamp(r.try_get("created")?),
                 expires: Timestamp(r.try_get("expires")?),
                 last_used: r.try_get::<Option<i64>, _>("last_used")?.map(Timestamp),
+                scopes: scopes(r.try_get("scopes")?)?,
             })
         })
         .collect()

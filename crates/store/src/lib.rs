@@ -14,11 +14,13 @@ pub mod audit;
 pub mod boards;
 pub mod error;
 pub mod figures;
+pub mod identities;
 pub mod jobs;
 pub mod reevaluations;
 pub mod revisions;
 pub mod statistics;
 pub mod submissions;
+pub mod teams;
 pub mod uploads;
 pub mod workers;
 

@@ -5,7 +5,7 @@ use faultboard_domain::metadata::Metadata;
 use faultboard_domain::view::{ChangeView, EventView, SubmissionLine};
 use faultboard_domain::{
     Actor, Digest, ReleaseId, Report, RevisionId, SubmissionId, SubmissionState, SubsetId,
-    Timestamp, Track, UserId,
+    TeamId, Timestamp, Track, UserId,
 };
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -18,8 +18,10 @@ use crate::{Connection, Result, StoreError};
 pub struct Submission {
     /// Its id.
     pub id: SubmissionId,
-    /// Its owner.
+    /// Who handed it in.
     pub user: UserId,
+    /// The team that it was handed in for, which owns it too.
+    pub team: Option<TeamId>,
     /// Its state.
     pub state: SubmissionState,
     /// The uploaded file's name.
@@ -53,6 +55,7 @@ fn submission(r: &SqliteRow) -> Result<Submission> {
     Ok(Submission {
         id: SubmissionId::parse(r.try_get("id")?)?,
         user: UserId::parse(r.try_get("user_id")?)?,
+        team: json("team_id")?.as_deref().map(TeamId::parse).transpose()?,
         state: state(r.try_get("state")?)?,
         file_name: r.try_get("file_name")?,
         size: u64::try_from(r.try_get::<i64, _>("size")?).unwrap_or(0),
@@ -76,9 +79,10 @@ fn submission(r: &SqliteRow) -> Result<Submission> {
 
 /// Adds a submission in the state `received`, with its first event.
 pub async fn insert(c: &mut Connection, s: &Submission, actor: &Actor) -> Result<()> {
-    sqlx::query("insert into submissions (id, user_id, state, file_name, size, sha256, title, created, changed) values (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+    sqlx::query("insert into submissions (id, user_id, team_id, state, file_name, size, sha256, title, created, changed) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .bind(s.id.as_str())
         .bind(s.user.as_str())
+        .bind(s.team.as_ref().map(TeamId::as_str))
         .bind(SubmissionState::Received.as_str())
         .bind(&s.file_name)
         .bind(i64::try_from(s.size).unwrap_or(i64::MAX))
@@ -292,6 +296,33 @@ pub async fn of_user(c: &mut Connection, user: &UserId) -> Result<Vec<Submission
     rows.iter().map(line).collect()
 }
 
+/// A team's submissions, newest first, at most 500.
+pub async fn of_team(c: &mut Connection, team: &TeamId) -> Result<Vec<SubmissionLine>> {
+    let sql = sqlx::AssertSqlSafe(format!(
+        "{LINE} where s.team_id = ? order by s.created desc, s.id limit 500"
+    ));
+    let rows = sqlx::query(sql).bind(team.as_str()).fetch_all(c).await?;
+    rows.iter().map(line).collect()
+}
+
+/// The newest earlier submission of the same configuration by the same people
+/// whose attempts were accepted.
+pub async fn predecessor(
+    c: &mut Connection,
+    s: &Submission,
+    key: &str,
+) -> Result<Option<SubmissionId>> {
+    let id: Option<String> = sqlx::query_scalar("select p.id from submissions p where p.configuration_key = ? and p.id <> ? and p.created <= ? and (p.user_id = ? or p.team_id = ?) and exists (select 1 from attempts a where a.submission_id = p.id) order by p.created desc, p.id desc limit 1")
+        .bind(key)
+        .bind(s.id.as_str())
+        .bind(s.created.0)
+        .bind(s.user.as_str())
+        .bind(s.team.as_ref().map(TeamId::as_str))
+        .fetch_optional(c)
+        .await?;
+    Ok(id.as_deref().map(SubmissionId::parse).transpose()?)
+}
+
 /// Submissions in one state, longest in it first, at most 500.
 pub async fn in_state(c: &mut Connection, wanted: SubmissionState) -> Result<Vec<SubmissionLine>> {
     let sql = sqlx::AssertSqlSafe(format!(
@@ -308,26 +339,56 @@ pub async fn recent(c: &mut Connection, most: u32) -> Result<Vec<SubmissionLine>
     rows.iter().map(line).collect()
 }
 
-/// How many of a person's submissions had their scoring completed since then.
-pub async fn scorings_since(c: &mut Connection, user: &UserId, since: Timestamp) -> Result<u32> {
-    let n: i64 = sqlx::query_scalar(
-        "select count(distinct e.submission_id) from submission_events e join submissions s on s.id = e.submission_id where s.user_id = ? and e.state = 'scored' and e.at >= ?",
-    )
-    .bind(user.as_str())
-    .bind(since.0)
-    .fetch_one(c)
-    .await?;
+/// Whose quota a submission uses: a person's own, or a team's.
+#[derive(Debug, Clone, Copy)]
+pub enum Payer<'a> {
+    /// What somebody handed in for themselves.
+    User(&'a UserId),
+    /// What was handed in for a team.
+    Team(&'a TeamId),
+}
+
+impl Payer<'_> {
+    const fn condition(self) -> &'static str {
+        match self {
+            Self::User(_) => "s.user_id = ? and s.team_id is null",
+            Self::Team(_) => "s.team_id = ?",
+        }
+    }
+
+    fn id(&self) -> &str {
+        match self {
+            Self::User(id) => id.as_str(),
+            Self::Team(id) => id.as_str(),
+        }
+    }
+}
+
+/// How many of the payer's submissions had their scoring completed since then.
+pub async fn scorings_since(c: &mut Connection, payer: Payer<'_>, since: Timestamp) -> Result<u32> {
+    let sql = sqlx::AssertSqlSafe(format!(
+        "select count(*) from (select min(e.at) as first from submission_events e join submissions s on s.id = e.submission_id where {} and e.state = 'scored' group by e.submission_id) where first >= ?",
+        payer.condition()
+    ));
+    let n: i64 = sqlx::query_scalar(sql)
+        .bind(payer.id())
+        .bind(since.0)
+        .fetch_one(c)
+        .await?;
     Ok(u32::try_from(n).unwrap_or(u32::MAX))
 }
 
-/// A person's submissions whose outcome is still open, so that may yet use quota.
-pub async fn unsettled(c: &mut Connection, user: &UserId) -> Result<u32> {
-    let n: i64 = sqlx::query_scalar(
-        "select count(*) from submissions where user_id = ? and state in ('received','validating','scanning','queued','scoring')",
-    )
-    .bind(user.as_str())
-    .fetch_one(c)
-    .await?;
+/// The payer's submissions whose outcome is still open, so that may yet use
+/// quota. What the platform's own failures hold up is not counted.
+pub async fn unsettled(c: &mut Connection, payer: Payer<'_>) -> Result<u32> {
+    let sql = sqlx::AssertSqlSafe(format!(
+        "select count(*) from submissions s where {} and s.state in ('received','validating','scanning','queued','scoring') and not exists (select 1 from jobs j where j.submission_id = s.id and j.state = 'parked')",
+        payer.condition()
+    ));
+    let n: i64 = sqlx::query_scalar(sql)
+        .bind(payer.id())
+        .fetch_one(c)
+        .await?;
     Ok(u32::try_from(n).unwrap_or(u32::MAX))
 }
 

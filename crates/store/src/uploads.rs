@@ -1,7 +1,7 @@
 //! Uploads in progress. How many bytes have arrived is asked of the file, which
 //! is the truth after a crash; the table says what was promised.
 
-use faultboard_domain::{Digest, SubmissionId, Timestamp, UploadId, UserId};
+use faultboard_domain::{Digest, SubmissionId, TeamId, Timestamp, UploadId, UserId};
 use sqlx::Row;
 
 use crate::{Connection, Result};
@@ -13,6 +13,8 @@ pub struct Upload {
     pub id: UploadId,
     /// Whose it is.
     pub user: UserId,
+    /// The team that it is for.
+    pub team: Option<TeamId>,
     /// The file's name as sent.
     pub file_name: String,
     /// How many bytes it will have.
@@ -25,9 +27,10 @@ pub struct Upload {
 
 /// Adds an upload.
 pub async fn insert(c: &mut Connection, u: &Upload, now: Timestamp) -> Result<()> {
-    sqlx::query("insert into uploads (id, user_id, file_name, length, sha256, created, changed) values (?, ?, ?, ?, ?, ?, ?)")
+    sqlx::query("insert into uploads (id, user_id, team_id, file_name, length, sha256, created, changed) values (?, ?, ?, ?, ?, ?, ?, ?)")
         .bind(u.id.as_str())
         .bind(u.user.as_str())
+        .bind(u.team.as_ref().map(TeamId::as_str))
         .bind(&u.file_name)
         .bind(i64::try_from(u.length).unwrap_or(i64::MAX))
         .bind(u.sha256.as_ref().map(Digest::as_str))
@@ -50,6 +53,11 @@ pub async fn get(c: &mut Connection, id: &UploadId) -> Result<Option<Upload>> {
     Ok(Some(Upload {
         id: UploadId::parse(r.try_get("id")?)?,
         user: UserId::parse(r.try_get("user_id")?)?,
+        team: r
+            .try_get::<Option<String>, _>("team_id")?
+            .as_deref()
+            .map(TeamId::parse)
+            .transpose()?,
         file_name: r.try_get("file_name")?,
         length: u64::try_from(r.try_get::<i64, _>("length")?).unwrap_or(0),
         sha256: r

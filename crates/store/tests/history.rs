@@ -20,6 +20,7 @@ async fn with_submission(path: &std::path::Path) -> (Store, SubmissionId) {
     let s = Submission {
         id: SubmissionId::parse("s0123456789").unwrap(),
         user: user.id.clone(),
+        team: None,
         state: S::Received,
         file_name: "b.zip".to_owned(),
         size: 3,

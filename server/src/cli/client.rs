@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use base64::Engine as _;
 use bytes::Bytes;
-use faultboard_domain::{Digest, SubmissionId};
+use faultboard_domain::{Digest, SubmissionId, TeamId};
 use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::{Method, Response, StatusCode};
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
@@ -26,6 +26,8 @@ const WAITS: [u64; 8] = [1, 2, 4, 8, 15, 30, 30, 30];
 pub(super) struct Client {
     http: reqwest::Client,
     base: String,
+    /// The team that uploads are for.
+    team: Option<TeamId>,
 }
 
 /// A failure that may pass by itself, or one that won't.
@@ -72,7 +74,13 @@ impl Client {
         Ok(Self {
             http,
             base: base.to_owned(),
+            team: None,
         })
+    }
+
+    /// The same, with uploads for a team.
+    pub(super) fn for_team(self, team: Option<TeamId>) -> Self {
+        Self { team, ..self }
     }
 
     /// Calls the API: the JSON of the answer.
@@ -110,7 +118,8 @@ impl Client {
         mut told: impl FnMut(u64, u64, &str),
     ) -> anyhow::Result<SubmissionId> {
         let length = tokio::fs::metadata(file).await?.len();
-        let key = kept::key(&self.base, sha256);
+        let whose = self.team.as_ref().map_or("", TeamId::as_str);
+        let key = kept::key(&format!("{}{whose}", self.base), sha256);
         let mut failures = 0;
         let mut reached = 0;
         loop {
@@ -226,13 +235,14 @@ impl Client {
     async fn begin(&self, file: &Path, length: u64, sha256: &Digest) -> Result<String, Trouble> {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let b64 = |t: &str| base64::engine::general_purpose::STANDARD.encode(t);
+        let mut metadata = format!("filename {},sha256 {}", b64(&name), b64(sha256.as_str()));
+        if let Some(team) = &self.team {
+            metadata.push_str(&format!(",team {}", b64(team.as_str())));
+        }
         let answer = self
             .tus(Method::POST, &format!("{}/files", self.base))
             .header("upload-length", length)
-            .header(
-                "upload-metadata",
-                format!("filename {},sha256 {}", b64(&name), b64(sha256.as_str())),
-            )
+            .header("upload-metadata", metadata)
             .send()
             .await?;
         if answer.status() != StatusCode::CREATED {

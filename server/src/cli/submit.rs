@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Subcommand;
-use faultboard_domain::{Condition, Digest, Report, SubmissionId};
+use faultboard_domain::view::QuotaView;
+use faultboard_domain::{Condition, Digest, Report, SubmissionId, TeamId};
 use faultboard_portal::offline;
 use reqwest::Method;
 use serde_json::Value;
@@ -62,6 +63,15 @@ pub(super) enum Submit {
         /// Follow it until its attempts are scored, or it is rejected.
         #[arg(long)]
         wait: bool,
+        /// The team to hand it in for, such as `t0123abcd`; it uses the team's quota.
+        #[arg(long, value_name = "TEAM")]
+        team: Option<TeamId>,
+    },
+    /// Tell how much may still be handed in today.
+    Quota {
+        /// The team whose quota is asked for.
+        #[arg(long, value_name = "TEAM")]
+        team: Option<TeamId>,
     },
     /// Tell where a submission is.
     Status {
@@ -122,8 +132,24 @@ pub(super) async fn run(what: Submit, config: &Config, json: bool) -> Result {
                 Err(e) => told(e, json),
             }
         }
-        Submit::Upload { file, wait } => {
+        Submit::Quota { team } => {
+            let quota = quota(&client()?, team.as_ref()).await?;
+            if json {
+                out::json(&quota);
+            } else {
+                out::line(quota_words(&quota));
+            }
+            Ok(if quota.has_room() {
+                Ended::Well
+            } else {
+                Ended::WithProblems
+            })
+        }
+        Submit::Upload { file, wait, team } => {
             let client = client()?;
+            let room = quota(&client, team.as_ref()).await?;
+            out::aside(quota_words(&room));
+            let client = client.for_team(team);
             let id = upload(&client, &file).await?;
             if wait {
                 return follow(&client, &id, json).await;
@@ -185,6 +211,26 @@ fn hash(file: &Path) -> std::io::Result<Digest> {
         }
         state.update(&buffer[..n]);
     }
+}
+
+/// What may still be handed in today.
+async fn quota(client: &Client, team: Option<&TeamId>) -> anyhow::Result<QuotaView> {
+    let path = match team {
+        Some(team) => format!("/api/v1/quota?team={team}"),
+        None => "/api/v1/quota".to_owned(),
+    };
+    let answer = client.call(Method::GET, &path, None).await?;
+    serde_json::from_value(answer).context("the site tells its quota in another form")
+}
+
+/// A quota in one line.
+fn quota_words(quota: &QuotaView) -> String {
+    format!(
+        "quota: {} scorings used in 24 h, {} wait. {}",
+        quota.told(),
+        quota.waiting,
+        out::tame(&quota.rule)
+    )
 }
 
 async fn upload(client: &Client, file: &Path) -> anyhow::Result<SubmissionId> {

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use faultboard_app::query;
 use faultboard_domain::view::{BoardRow, SubmissionLine};
-use faultboard_domain::{Actor, AttemptId, CaseId, SubmissionId, Track};
+use faultboard_domain::{Actor, AttemptId, CaseId, SubmissionId, TeamId, Track};
 use serde::{Deserialize, Serialize};
 
 use super::actor::Asker;
@@ -383,8 +383,18 @@ async fn me(State(site): State<Site>, Asker(actor): Asker) -> Result<Response, F
     json(&actor, &site.portal.me(&actor).await?)
 }
 
-async fn quota(State(site): State<Site>, Asker(actor): Asker) -> Result<Response, Fault> {
-    json(&actor, &site.portal.quota(&actor).await?)
+/// Without `team`: one's own. The headers tell it too.
+async fn quota(
+    State(site): State<Site>,
+    Asker(actor): Asker,
+    RawQuery(text): RawQuery,
+) -> Result<Response, Fault> {
+    let pairs = query::pairs(text.as_deref().unwrap_or_default());
+    let team = query::get(&pairs, "team").map(TeamId::parse).transpose()?;
+    let quota = site.portal.quota_of(&actor, team.as_ref()).await?;
+    let mut response = json(&actor, &quota)?;
+    super::rates::tell_quota(response.headers_mut(), &quota);
+    Ok(response)
 }
 
 #[cfg(test)]

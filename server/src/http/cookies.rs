@@ -1,5 +1,5 @@
-//! The cookies of the site: the session, and two that live for a minute: the
-//! secret of a new token and what a refused form held, each on its way to the
+//! The cookies of the site: the session, one that goes with a sign-in at a
+//! provider, and two that live for a minute: the secret of a new token and what a refused form held, each on its way to the
 //! page that shows it once. No other state lives in the browser.
 
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -10,6 +10,10 @@ use super::state::Site;
 const SESSION_S: i64 = faultboard_portal::SESSION_DAYS * 86_400;
 /// The new token's cookie.
 const NEW_TOKEN: &str = "fb_new_token";
+/// The cookie of a sign-in that has gone to a provider.
+const LEAVING: &str = "fb_leaving";
+/// How long it may be away.
+const LEAVING_S: i64 = 600;
 /// The cookie of a refused form.
 const REFUSED: &str = "fb_refused";
 
@@ -97,14 +101,31 @@ pub(super) fn clear_session(site: &Site, headers: &mut HeaderMap) {
     add(headers, make(site, session_name(site), "", "/", "Lax", 0));
 }
 
-/// Hands a new token's secret to the next page of `/me`, for a minute.
-pub(super) fn set_new_token(site: &Site, headers: &mut HeaderMap, secret: &str) {
-    add(headers, make(site, NEW_TOKEN, secret, "/me", "Strict", 60));
+/// Hands a new token's secret to the page that shows it, for a minute.
+pub(super) fn set_new_token(site: &Site, headers: &mut HeaderMap, page: &str, secret: &str) {
+    add(headers, make(site, NEW_TOKEN, secret, page, "Strict", 60));
 }
 
 /// Forgets the new token's secret.
-pub(super) fn clear_new_token(site: &Site, headers: &mut HeaderMap) {
-    add(headers, make(site, NEW_TOKEN, "", "/me", "Strict", 0));
+pub(super) fn clear_new_token(site: &Site, headers: &mut HeaderMap, page: &str) {
+    add(headers, make(site, NEW_TOKEN, "", page, "Strict", 0));
+}
+
+/// The state of the sign-in that this browser began at a provider.
+pub(super) fn leaving(headers: &HeaderMap) -> Option<String> {
+    value(headers, LEAVING, 512)
+}
+
+/// Keeps the state of a sign-in while the browser is at the provider. `Lax`,
+/// because it comes back from another site.
+pub(super) fn set_leaving(site: &Site, headers: &mut HeaderMap, state: &str) {
+    let cookie = make(site, LEAVING, state, "/sign-in/provider", "Lax", LEAVING_S);
+    add(headers, cookie);
+}
+
+/// Forgets it.
+pub(super) fn clear_leaving(site: &Site, headers: &mut HeaderMap) {
+    add(headers, make(site, LEAVING, "", "/sign-in/provider", "Lax", 0));
 }
 
 /// Hands the record of a refused form to the next page, for a minute.

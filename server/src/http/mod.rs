@@ -17,6 +17,7 @@ mod kept;
 pub mod listen;
 mod live;
 mod meter;
+mod oidc;
 mod ops;
 mod pages;
 mod ranges;
@@ -24,6 +25,7 @@ mod rates;
 mod state;
 mod statics;
 mod tarball;
+mod template;
 mod tus;
 mod zipfile;
 
@@ -40,6 +42,8 @@ pub fn router(site: Site) -> Router {
     let asked = Router::new()
         .merge(pages::routes(&site))
         .merge(forms::routes(&site))
+        .merge(oidc::routes())
+        .merge(template::routes())
         .merge(tus::routes())
         .merge(downloads::routes())
         .merge(live::routes())

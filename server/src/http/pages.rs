@@ -121,8 +121,9 @@ async fn render(site: &Site, actor: Actor, request: Request) -> Result<Page, Fau
         .get::<RequestId>()
         .cloned()
         .unwrap_or_default();
-    let on_me = request.uri().path() == "/me";
-    let token = NewToken(cookies::new_token(request.headers()).filter(|_| on_me));
+    let path = request.uri().path().to_owned();
+    let shows_token = path == "/me" || path.starts_with("/teams/");
+    let token = NewToken(cookies::new_token(request.headers()).filter(|_| shows_token));
     let told_token = token.0.is_some();
     let refused = kept::brought(request.headers(), request.uri().path());
     let told_refusal = refused.is_some();
@@ -159,7 +160,7 @@ async fn render(site: &Site, actor: Actor, request: Request) -> Result<Page, Fau
         HeaderValue::from_static("cookie, accept-encoding"),
     );
     if told_token {
-        cookies::clear_new_token(site, &mut headers);
+        cookies::clear_new_token(site, &mut headers, &path);
     }
     if told_refusal {
         cookies::clear_refused(site, &mut headers);

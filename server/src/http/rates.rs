@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use faultboard_domain::view::QuotaView;
 use faultboard_domain::{Clock, Timestamp};
 
 use super::fault::Fault;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 
 /// The most buckets kept; beyond them newcomers share one.
 const MOST: usize = 20_000;
@@ -20,6 +21,23 @@ struct Bucket {
     left: i64,
     /// When that was so.
     at: Timestamp,
+}
+
+/// Tells an account's quota in the headers of an answer, in the form of the
+/// IETF's draft "RateLimit header fields for HTTP": allowed per window, and left.
+pub(super) fn tell_quota(headers: &mut HeaderMap, quota: &QuotaView) {
+    let (Some(most), Some(left)) = (quota.allowed, quota.left()) else {
+        return;
+    };
+    let pairs = [
+        ("ratelimit-policy", format!("\"scorings\";q={most};w=86400")),
+        ("ratelimit", format!("\"scorings\";r={left}")),
+    ];
+    for (name, value) in pairs {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
+    }
 }
 
 /// The buckets.

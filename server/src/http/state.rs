@@ -11,6 +11,7 @@ use leptos::config::LeptosOptions;
 use tokio::sync::{Semaphore, watch};
 
 use super::meter::Meter;
+use super::oidc::Provider;
 use super::pages::PageCache;
 use super::rates::Rates;
 use super::statics;
@@ -41,6 +42,8 @@ pub struct Inner {
     pub(super) assets: AssetVersion,
     /// Who tried to sign in how often.
     pub(super) rates: Rates,
+    /// The identity provider, if one is set.
+    pub(super) provider: Option<Provider>,
     /// Public pages, for a moment.
     pub(super) pages: PageCache,
     /// Static texts, compressed.
@@ -76,6 +79,7 @@ impl Site {
             leptos,
             assets,
             rates: Rates::new(clock.clone(), config.sign_in_rate),
+            provider: Provider::of(&config),
             pages: PageCache::new(clock.clone(), config.page_cache),
             packed: statics::Packed::default(),
             meter: Meter::default(),

@@ -8,7 +8,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::options;
 use base64::Engine as _;
-use faultboard_domain::{Actor, Digest, UploadId};
+use faultboard_domain::{Actor, Digest, TeamId, UploadId};
 use faultboard_portal::UploadStatus;
 
 use super::actor::Asker;
@@ -108,8 +108,9 @@ fn is_piece(headers: &HeaderMap) -> bool {
         .is_some_and(|v| v.trim().eq_ignore_ascii_case(PIECE))
 }
 
-/// What `Upload-Metadata` tells: the file's name and its expected digest.
-fn metadata(headers: &HeaderMap) -> Result<(String, Option<Digest>), Fault> {
+/// What `Upload-Metadata` tells: the file's name, its expected digest, and the
+/// team that it is handed in for.
+fn metadata(headers: &HeaderMap) -> Result<(String, Option<Digest>, Option<TeamId>), Fault> {
     let text = match headers.get("upload-metadata") {
         None => "",
         Some(v) if v.len() > MOST_METADATA => {
@@ -121,6 +122,7 @@ fn metadata(headers: &HeaderMap) -> Result<(String, Option<Digest>), Fault> {
     };
     let mut name = String::from("bundle");
     let mut sha256 = None;
+    let mut team = None;
     for pair in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
         let (key, value) = pair.split_once(' ').unwrap_or((pair, ""));
         let value = base64::engine::general_purpose::STANDARD
@@ -135,10 +137,11 @@ fn metadata(headers: &HeaderMap) -> Result<(String, Option<Digest>), Fault> {
         match key {
             "filename" | "name" => name = value,
             "sha256" => sha256 = Some(digest(&value)?),
+            "team" if !value.is_empty() => team = Some(TeamId::parse(&value)?),
             _ => {}
         }
     }
-    Ok((file_name(&name), sha256))
+    Ok((file_name(&name), sha256, team))
 }
 
 /// The digest that a client says its file has.
@@ -178,12 +181,13 @@ async fn create(
         ));
     }
     let length = number(headers, &LENGTH)?;
-    let (name, sha256) = metadata(headers)?;
+    let (name, sha256, team) = metadata(headers)?;
     let with_bytes = is_piece(headers);
     let id = site
         .portal
-        .create_upload(&actor, length, &name, sha256)
+        .create_upload_for(&actor, team.as_ref(), length, &name, sha256)
         .await?;
+    let quota = site.portal.quota_of(&actor, team.as_ref()).await?;
     let status = if with_bytes {
         take(&site, &actor, &id, 0, request).await?
     } else {
@@ -193,6 +197,7 @@ async fn create(
     if let Ok(location) = HeaderValue::from_str(&format!("/files/{id}")) {
         response.headers_mut().insert(header::LOCATION, location);
     }
+    super::rates::tell_quota(response.headers_mut(), &quota);
     Ok(response)
 }
 
@@ -322,7 +327,7 @@ mod tests {
         };
         let b64 = |t: &str| base64::engine::general_purpose::STANDARD.encode(t);
         let sum = "A".repeat(64);
-        let (name, sha) = with(&format!(
+        let (name, sha, _) = with(&format!(
             "filename {},sha256 {}, x",
             b64("a/b.tar.gz"),
             b64(&sum)

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use bytes::Bytes;
 use faultboard_domain::clock::{ManualClock, SystemClock};
-use faultboard_domain::{Actor, Clock as _, SubmissionId, SubmissionState};
+use faultboard_domain::{Actor, Clock as _, SubmissionId, SubmissionState, TeamId, TokenScope};
 use faultboard_portal::{Portal, offline};
 use faultboard_server::config::{Config, Runtime};
 use faultboard_server::http::{Site, router};
@@ -189,7 +189,38 @@ impl App {
             .await
             .unwrap();
         let actor = self.portal.actor_by_session(&session.0).await.unwrap();
-        self.portal.create_token(&actor, "test", 1).await.unwrap()
+        self.portal
+            .create_token(&actor, "test", 1, TokenScope::ALL)
+            .await
+            .unwrap()
+    }
+
+    /// Who a session's cookie stands for.
+    pub(crate) async fn actor(&self, cookie: &str) -> Actor {
+        let secret = cookie.split_once('=').unwrap().1;
+        self.portal.actor_by_session(secret).await.unwrap()
+    }
+
+    /// Hands in a bundle, for oneself or for a team.
+    pub(crate) async fn hand_in_for(
+        &self,
+        actor: &Actor,
+        team: Option<&TeamId>,
+        bytes: &[u8],
+    ) -> SubmissionId {
+        let length = bytes.len() as u64;
+        let upload = self
+            .portal
+            .create_upload_for(actor, team, length, "bundle.tar.gz", None)
+            .await
+            .unwrap();
+        let body = futures::stream::iter([Ok::<_, String>(Bytes::copy_from_slice(bytes))]);
+        let status = self
+            .portal
+            .append_upload(actor, &upload, 0, body)
+            .await
+            .unwrap();
+        status.submission.unwrap()
     }
 
     /// A tus request.

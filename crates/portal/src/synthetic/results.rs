@@ -95,7 +95,7 @@ async fn owner(portal: &Portal, tx: &mut Tx) -> Result<UserId> {
         id: id.clone(),
         name: "Synthetic data".to_owned(),
         email: "synthetic@faultboard.invalid".to_owned(),
-        password_hash: "no password opens this account".to_owned(),
+        password_hash: crate::accounts::NO_PASSWORD.to_owned(),
         role: Role::Submitter,
     };
     accounts::insert_user(tx, &user, portal.now()).await?;
@@ -235,6 +235,7 @@ async fn one(
     let submission = Submission {
         id: id.clone(),
         user: owner.clone(),
+        team: None,
         state: SubmissionState::Received,
         file_name: "synthetic.tar.zst".to_owned(),
         size: file.size,

@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use faultboard_app::query;
+use faultboard_domain::TokenScope;
 use faultboard_portal::{PortalError, Session};
 use serde::Deserialize;
 
@@ -165,6 +166,21 @@ async fn first_admin(
 struct NewToken {
     name: String,
     days: String,
+    /// The most that it may do.
+    may: String,
+}
+
+/// What a token may do whose form names the most: all before it, too.
+fn scopes(most: &str) -> Result<Vec<TokenScope>, PortalError> {
+    let most = if most.is_empty() { "submit" } else { most };
+    let most = TokenScope::parse(most).ok_or_else(|| {
+        PortalError::Invalid("A token may `read`, `submit` or `maintain`.".into())
+    })?;
+    Ok(TokenScope::ALL
+        .iter()
+        .copied()
+        .filter(|s| *s <= most)
+        .collect())
 }
 
 async fn create_token(
@@ -184,10 +200,17 @@ async fn create_token(
             }
         },
     };
-    match site.portal.create_token(&actor, &form.name, days).await {
+    let made = match scopes(&form.may) {
+        Ok(scopes) => {
+            let portal = &site.portal;
+            portal.create_token(&actor, &form.name, days, &scopes).await
+        }
+        Err(e) => Err(e),
+    };
+    match made {
         Ok(secret) => {
             let mut response = done("/me", "token-created");
-            cookies::set_new_token(&site, response.headers_mut(), &secret);
+            cookies::set_new_token(&site, response.headers_mut(), "/me", &secret);
             response
         }
         Err(e) => refused(e, "/me", &[("name", &form.name), ("days", &form.days)]),

@@ -6,7 +6,7 @@ use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::post;
-use faultboard_domain::{CaseId, ReevaluationId, RevisionId, Scope, SubmissionId};
+use faultboard_domain::{CaseId, ReevaluationId, RevisionId, Role, Scope, SubmissionId, UserId};
 use faultboard_portal::PortalError;
 use serde::Deserialize;
 
@@ -19,6 +19,7 @@ use crate::http::state::Site;
 pub(super) fn routes() -> Router<Site> {
     Router::new()
         .route("/submissions/{id}/withdraw", post(withdraw))
+        .route("/submissions/{id}/comment", post(comment))
         .route("/admin/submissions/{id}/{deed}", post(submission))
         .route("/admin/revisions/{id}/{deed}", post(revision))
         .route("/admin/findings/{id}/{deed}", post(finding))
@@ -27,6 +28,7 @@ pub(super) fn routes() -> Router<Site> {
         .route("/admin/cases/{id}/prove", post(prove))
         .route("/admin/workers/{name}/{deed}", post(worker))
         .route("/admin/parked-cases/{id}/release", post(parked_case))
+        .route("/admin/people/{id}/role", post(role))
         .route("/admin/reevaluations", post(begin_set))
         .route("/admin/reevaluations/{id}/{deed}", post(decide_set))
 }
@@ -39,6 +41,7 @@ struct Words {
     fresh: String,
     scope: String,
     subject: String,
+    role: String,
 }
 
 impl Words {
@@ -63,6 +66,21 @@ async fn withdraw(
     )
 }
 
+async fn comment(
+    State(site): State<Site>,
+    Asker(actor): Asker,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Typed(words): Typed<Words>,
+) -> Result<Response, Fault> {
+    let id = SubmissionId::parse(&id)?;
+    let back = sender(&headers, &format!("/submissions/{id}"));
+    Ok(match site.portal.comment(&actor, &id, &words.note).await {
+        Ok(()) => done(&back, "commented"),
+        Err(e) => refused(e, &back, &[("note", &words.note)]),
+    })
+}
+
 async fn submission(
     State(site): State<Site>,
     Asker(actor): Asker,
@@ -78,6 +96,10 @@ async fn submission(
             "review-started",
         ),
         "publish" => (portal.publish(&actor, &id, &words.note).await, "published"),
+        "return" => (
+            portal.return_with_comments(&actor, &id, &words.note).await,
+            "returned",
+        ),
         "reject" => (portal.reject(&actor, &id, &words.note).await, "rejected"),
         "resume" => (portal.resume_flagged(&actor, &id).await, "scoring-resumed"),
         "re-evaluate" => {
@@ -236,6 +258,26 @@ async fn parked_case(
     Ok(match site.portal.release_case(&actor, &id).await {
         Ok(()) => done(&back, "case-released"),
         Err(e) => refused(e, &back, &[]),
+    })
+}
+
+async fn role(
+    State(site): State<Site>,
+    Asker(actor): Asker,
+    Path(id): Path<String>,
+    Typed(words): Typed<Words>,
+) -> Result<Response, Fault> {
+    let id = UserId::parse(&id)?;
+    let given = match Role::parse(&words.role) {
+        Some(role) => site.portal.set_role(&actor, &id, role).await,
+        None => site
+            .portal
+            .require_admin(&actor)
+            .and(Err(PortalError::Invalid("There is no such role.".into()))),
+    };
+    Ok(match given {
+        Ok(()) => done("/admin/people", "saved"),
+        Err(e) => refused(e, "/admin/people", &[]),
     })
 }
 

@@ -5,6 +5,7 @@
 mod account;
 mod deeds;
 mod submit;
+mod teams;
 
 use axum::Router;
 use axum::extract::rejection::FormRejection;
@@ -29,6 +30,7 @@ const LONGEST_ERROR: usize = 300;
 pub(super) fn routes(site: &Site) -> Router<Site> {
     account::routes()
         .merge(deeds::routes())
+        .merge(teams::routes())
         .layer(DefaultBodyLimit::max(MOST_BYTES))
         .merge(submit::routes())
         .layer(from_fn_with_state(site.clone(), kept::carry))

@@ -11,7 +11,7 @@ use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use axum::routing::post;
-use faultboard_domain::{Actor, Digest};
+use faultboard_domain::{Actor, Digest, TeamId};
 use faultboard_portal::PortalError;
 use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
 use tokio_util::io::ReaderStream;
@@ -39,6 +39,7 @@ struct Arrived {
     name: String,
     length: u64,
     sha256: Option<Digest>,
+    team: Option<TeamId>,
     file: tokio::fs::File,
 }
 
@@ -127,10 +128,28 @@ impl From<axum::extract::multipart::MultipartError> for Stop {
     }
 }
 
+/// A short field of text.
+async fn short(
+    field: &mut axum::extract::multipart::Field<'_>,
+    name: &str,
+) -> Result<String, Stop> {
+    let mut text = Vec::new();
+    while let Some(piece) = field.chunk().await? {
+        if text.len() + piece.len() > MOST_TEXT {
+            return Err(Stop::Fault(Fault::bad(format!(
+                "The field `{name}` is too long."
+            ))));
+        }
+        text.extend_from_slice(&piece);
+    }
+    Ok(String::from_utf8_lossy(&text).trim().to_owned())
+}
+
 /// Reads the form, the file to disk.
 async fn receive(site: &Site, mut form: Multipart) -> Result<Arrived, Stop> {
     let mut arrived: Option<(String, u64, tokio::fs::File)> = None;
     let mut sha256 = None;
+    let mut team = None;
     while let Some(mut field) = form.next_field().await? {
         match field.name() {
             Some("bundle") if arrived.is_none() => {
@@ -152,19 +171,19 @@ async fn receive(site: &Site, mut form: Multipart) -> Result<Arrived, Stop> {
                 arrived = Some((name, length, file));
             }
             Some("sha256") => {
-                let mut text = Vec::new();
-                while let Some(piece) = field.chunk().await? {
-                    if text.len() + piece.len() > MOST_TEXT {
-                        return Err(Stop::Fault(Fault::bad("The field `sha256` is too long.")));
-                    }
-                    text.extend_from_slice(&piece);
-                }
-                let text = String::from_utf8_lossy(&text);
-                if !text.trim().is_empty() {
+                let text = short(&mut field, "sha256").await?;
+                if !text.is_empty() {
                     sha256 = Some(
                         digest(&text)
                             .map_err(|f| Stop::Refusal(PortalError::Invalid(f.message)))?,
                     );
+                }
+            }
+            Some("team") => {
+                let text = short(&mut field, "team").await?;
+                if !text.is_empty() {
+                    let known = TeamId::parse(&text);
+                    team = Some(known.map_err(|_| Stop::Fault(Fault::missing()))?);
                 }
             }
             // What isn't known is read over; the whole form is bounded by the
@@ -187,6 +206,7 @@ async fn receive(site: &Site, mut form: Multipart) -> Result<Arrived, Stop> {
             name,
             length,
             sha256,
+            team,
             file,
         }),
         _ => Err(Stop::Refusal(PortalError::Invalid(
@@ -204,7 +224,13 @@ async fn hand_in(site: &Site, actor: &Actor, mut arrived: Arrived) -> Result<Str
         .map_err(PortalError::internal)?;
     let id = site
         .portal
-        .create_upload(actor, arrived.length, &arrived.name, arrived.sha256)
+        .create_upload_for(
+            actor,
+            arrived.team.as_ref(),
+            arrived.length,
+            &arrived.name,
+            arrived.sha256,
+        )
         .await?;
     let stream = ReaderStream::with_capacity(arrived.file, 256 << 10);
     let status = site.portal.append_upload(actor, &id, 0, stream).await?;
