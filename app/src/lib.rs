@@ -21,6 +21,8 @@ mod data;
 #[cfg(feature = "ssr")]
 pub mod document;
 #[cfg(feature = "ssr")]
+pub mod endpoints;
+#[cfg(feature = "ssr")]
 pub mod pages;
 #[cfg(feature = "ssr")]
 pub mod routes;

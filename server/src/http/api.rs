@@ -121,6 +121,8 @@ async fn index(Asker(actor): Asker) -> Result<Response, Fault> {
             "cases": "/api/v1/cases",
             "submissions": "/api/v1/submissions",
             "changes": "/api/v1/changes",
+            "quota": "/api/v1/quota",
+            "openapi": "/api/v1/openapi.json",
             "uploads": "/files",
         }),
     )

@@ -18,6 +18,7 @@ pub mod listen;
 mod live;
 mod meter;
 mod oidc;
+mod openapi;
 mod ops;
 mod pages;
 mod ranges;
@@ -49,6 +50,7 @@ pub fn router(site: Site) -> Router {
         .merge(live::routes())
         .merge(api::routes())
         .merge(api_reevaluations::routes())
+        .merge(openapi::routes())
         .fallback(pages::missing)
         .layer(from_fn_with_state(site.clone(), actor::identify))
         .layer(from_fn_with_state(site.clone(), csrf::guard));

@@ -66,6 +66,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("GET", "/api/v1/cases/{id}", "/api/v1/cases/relay-1", "AAAAAA"),
     ("GET", "/api/v1/changes", "/api/v1/changes", "AAAAAA"),
     ("GET", "/api/v1/compare", "/api/v1/compare", "AAAAAA"),
+    ("GET", "/api/v1/openapi.json", "/api/v1/openapi.json", "AAAAAA"),
     ("GET", "/api/v1/reported", "/api/v1/reported", "AAAAAA"),
     ("GET", "/api/v1/submissions", "/api/v1/submissions?of=public", "AAAAAA"),
     // A submission that is not public.
@@ -339,6 +340,40 @@ async fn every_route_answers_each_role_as_the_table_says() {
         }
     }
     assert!(wrong.is_empty(), "{WHO:?}\n{}", wrong.join("\n"));
+}
+
+/// The API's own description names exactly the API's routes.
+#[tokio::test]
+async fn the_openapi_document_names_every_route_of_the_api() {
+    let app = App::new().await;
+    let document = app.get("/api/v1/openapi.json").await;
+    assert!(!document.header("etag").is_empty());
+    let document = document.json();
+    assert_eq!(document["openapi"], "3.1.0");
+    let described: BTreeSet<(String, String)> = document["paths"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .flat_map(|(path, of)| {
+            let methods = of.as_object().unwrap().keys();
+            methods.map(|m| (m.to_uppercase(), path.clone()))
+        })
+        .collect();
+    let there: BTreeSet<(String, String)> = TABLE
+        .iter()
+        .filter(|row| row.1.starts_with("/api/"))
+        .map(|row| (row.0.to_owned(), row.1.to_owned()))
+        .collect();
+    assert_eq!(described, there);
+    let page = app.get("/docs/api").await.text();
+    for (_, path) in &there {
+        assert!(page.contains(path.as_str()), "{path} is not explained");
+    }
+    // What the page offers to try answers.
+    for address in page.split("Try ").skip(1) {
+        let address = address.trim_start_matches("<!>").split('<').next().unwrap();
+        assert_eq!(app.get(address).await.status, StatusCode::OK, "{address}");
+    }
 }
 
 #[tokio::test]

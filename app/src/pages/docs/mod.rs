@@ -1,5 +1,6 @@
 //! The documentation: how to submit, the formats, how scores are made, the rules.
 
+pub mod api;
 pub mod formats;
 pub mod metrics;
 pub mod rules;
@@ -11,7 +12,7 @@ use crate::components::frame::title;
 use crate::data;
 
 /// The pages: (last part of the address, head, what it tells).
-const PAGES: [(&str, &str, &str); 4] = [
+const PAGES: [(&str, &str, &str); 5] = [
     (
         "submit",
         "How to submit",
@@ -31,6 +32,11 @@ const PAGES: [(&str, &str, &str); 4] = [
         "rules",
         "Rules",
         "What an agent may use, what the guards look for, and how review and corrections work.",
+    ),
+    (
+        "api",
+        "API",
+        "Everything that the pages show as JSON, submissions by token, and an OpenAPI document.",
     ),
 ];
 
@@ -71,6 +77,7 @@ pub fn page(key: &str) -> Option<AnyView> {
         "formats" => formats::content(),
         "metrics" => metrics::content(),
         "rules" => rules::content(),
+        "api" => api::content(),
         _ => return None,
     };
     let (_, head, _) = PAGES.iter().find(|(k, _, _)| *k == key)?;
