@@ -101,7 +101,6 @@ pub const ENDPOINTS: &[Endpoint] = &[
             ("rows", "two to six submissions, apart by commas"),
             ("slice", "a part of the board"),
         ],
-        example: "/api/v1/compare",
         ..PLAIN
     },
     Endpoint {

@@ -311,7 +311,11 @@ impl Config {
             max_unpacked_bytes: self.max_unpacked,
             daily_scorings: self.daily_scorings,
             team_daily_scorings: self.accounts.team_daily_scorings,
-            provider: self.accounts.oidc_issuer.as_ref().map(|_| self.accounts.oidc_name.clone()),
+            provider: self
+                .accounts
+                .oidc_issuer
+                .as_ref()
+                .map(|_| self.accounts.oidc_name.clone()),
             runtime: match self.runtime {
                 Runtime::Auto => RuntimeChoice::Auto,
                 Runtime::Docker => RuntimeChoice::Docker,

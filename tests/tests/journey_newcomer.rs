@@ -26,11 +26,13 @@ async fn a_newcomer_gets_from_the_docs_to_a_row_on_the_board() -> Result<()> {
     with_browser(&server, "journey_newcomer", async |b| {
         // The page says what to do first, and hands out the folder to fill in.
         b.goto("/").await?;
-        b.follow("footer a[href='/docs/rules'], nav a[href='/docs']").await?;
+        b.follow("footer a[href='/docs/rules'], nav a[href='/docs']")
+            .await?;
         b.goto("/docs/submit").await?;
         b.screenshot("docs").await?;
         b.click("#template-track option[value='repair']").await?;
-        b.click("#template-of option[value='2026.1/teaching']").await?;
+        b.click("#template-of option[value='2026.1/teaching']")
+            .await?;
         let folder = unpack(&download(b).await?, kept.path())?;
         let folder = fill_in(&folder)?;
 
@@ -87,10 +89,7 @@ async fn a_newcomer_gets_from_the_docs_to_a_row_on_the_board() -> Result<()> {
         );
         b.goto("/me").await?;
         let me = b.page_text().await?;
-        ensure!(
-            me.contains("published") && me.contains("1 of 10"),
-            "{me}"
-        );
+        ensure!(me.contains("published") && me.contains("1 of 10"), "{me}");
         let errors = b.console_errors().await?;
         ensure!(
             errors.is_empty(),

@@ -39,7 +39,10 @@ fn person(p: &PersonLine) -> AnyView {
     let id = format!("role-{}", p.id);
     let roles: Vec<AnyView> = Role::ALL
         .iter()
-        .map(|r| view! { <option value=r.as_str() selected=*r == p.role>{r.as_str()}</option> }.into_any())
+        .map(|r| {
+            view! { <option value=r.as_str() selected=*r == p.role>{r.as_str()}</option> }
+                .into_any()
+        })
         .collect();
     view! {
         <tr>

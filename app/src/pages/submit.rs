@@ -25,14 +25,21 @@ pub fn page(view: &SubmitView) -> AnyView {
         .teams
         .iter()
         .map(|(t, q)| {
-            let room = q.left().map_or(String::new(), |n| format!(" ({n} left today)"));
+            let room = q
+                .left()
+                .map_or(String::new(), |n| format!(" ({n} left today)"));
             (t.id.to_string(), format!("{}{room}", t.name))
         })
         .collect();
     let teams: Vec<AnyView> = view
         .teams
         .iter()
-        .map(|(t, q)| stat::facts(vec![stat::fact(format!("{}, used in 24 h", t.name), q.told())]))
+        .map(|(t, q)| {
+            stat::facts(vec![stat::fact(
+                format!("{}, used in 24 h", t.name),
+                q.told(),
+            )])
+        })
         .collect();
     let full = (!ready).then(|| {
         notice::remark(

@@ -158,7 +158,11 @@ impl Portal {
         })
     }
 
-    pub(crate) async fn open_session(&self, tx: &mut faultboard_store::Tx, user: &UserId) -> Result<Session> {
+    pub(crate) async fn open_session(
+        &self,
+        tx: &mut faultboard_store::Tx,
+        user: &UserId,
+    ) -> Result<Session> {
         let session = random::secret();
         let now = self.clock.now();
         accounts::insert_session(

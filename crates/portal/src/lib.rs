@@ -44,9 +44,9 @@ mod settings;
 mod statistics;
 mod submission_page;
 mod sweep;
+pub mod synthetic;
 mod teams;
 mod template;
-pub mod synthetic;
 mod uploads;
 mod verify;
 
@@ -65,12 +65,12 @@ pub use accounts::{SESSION_DAYS, Session};
 pub use bench::{BenchTree, BenchWorkspace};
 pub use downloads::{AttemptFile, BlobFile, FileBody};
 pub use error::PortalError;
-pub use identities::{Identity, Leaving, Returned};
 pub use faultboard_sandbox::{Terminal, TerminalSize};
+pub use identities::{Identity, Leaving, Returned};
 pub use proofs::{MadeProof, ProofTimes};
 pub use reevaluation::Decided;
-pub use template::Template;
 pub use settings::{RuntimeChoice, Settings};
+pub use template::Template;
 pub use uploads::UploadStatus;
 
 /// Result of a use case.

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use faultboard_domain::Digest;
 use faultboard_domain::metadata::Metadata;
+use faultboard_store::Tx;
 use faultboard_store::attempts::{self, Attempt};
 use faultboard_store::submissions::{self, Submission};
-use faultboard_store::Tx;
 
 use crate::Result;
 

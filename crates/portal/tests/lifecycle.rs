@@ -11,9 +11,7 @@ use bytes::Bytes;
 use faultboard_bundle::package::{Compression, package};
 use faultboard_domain::clock::SystemClock;
 use faultboard_domain::view::{BoardQuery, SubmissionView};
-use faultboard_domain::{
-    Actor, Outcome, Severity, SubmissionId, SubmissionState, SubsetId, Track,
-};
+use faultboard_domain::{Actor, Outcome, Severity, SubmissionId, SubmissionState, SubsetId, Track};
 use faultboard_portal::{AttemptFile, Portal, PortalError, Settings};
 use faultboard_sandbox::{FakeRun, FakeRuntime, RunSpec};
 use futures::stream;
@@ -58,7 +56,7 @@ fn runtime() -> FakeRuntime {
             }
         } else if is_verify(spec) {
             let nonce = &spec.env["FAULTBOARD_NONCE"];
-            FakeRun::prints(format!("FAIL: said [{nonce}]\n"), 1)
+            FakeRun::prints(format!("FAIL: 3 records were lost [{nonce}]\n"), 1)
         } else {
             FakeRun::exits(0)
         }
@@ -232,7 +230,12 @@ async fn every_attempt_that_did_not_pass_says_why_and_keeps_its_log() {
 async fn a_resubmission_is_judged_anew_where_it_differs_and_says_what_changed() {
     let site = Site::start().await;
     let first = site.scored(&adds("a.txt"), &adds("b.txt")).await;
-    assert!(!first.events.iter().any(|e| e.note.contains("same configuration")));
+    assert!(
+        !first
+            .events
+            .iter()
+            .any(|e| e.note.contains("same configuration"))
+    );
     let before = site.verified();
     assert!(before > 0);
 
@@ -256,13 +259,26 @@ async fn a_resubmission_is_judged_anew_where_it_differs_and_says_what_changed() 
         told.contains("Changed: relay-1/context-augmented/run-01."),
         "{told}"
     );
-    assert_eq!(site.verified(), before + before / 2, "one of the two was judged");
+    assert_eq!(
+        site.verified(),
+        before + before / 2,
+        "one of the two was judged"
+    );
     assert!(second.live.attempts.iter().all(|a| a.outcome.is_some()));
 
     // Published, it supersedes the one before, which stays readable.
-    site.portal.publish(&site.admin, &first.id, "").await.unwrap();
-    site.portal.publish(&site.admin, &second.id, "").await.unwrap();
-    assert_eq!(site.view(&first.id).await.state, SubmissionState::Superseded);
+    site.portal
+        .publish(&site.admin, &first.id, "")
+        .await
+        .unwrap();
+    site.portal
+        .publish(&site.admin, &second.id, "")
+        .await
+        .unwrap();
+    assert_eq!(
+        site.view(&first.id).await.state,
+        SubmissionState::Superseded
+    );
     let nobody = Actor::Anonymous;
     site.portal.submission(&nobody, &first.id).await.unwrap();
     // What is public can't be taken back by its owner any more.
@@ -287,13 +303,21 @@ async fn an_empty_patch_is_warned_of_and_is_an_outcome_of_its_own() {
             && p.path.contains("symptom-only")),
         "{report:?}"
     );
-    let outcomes: Vec<_> = view.live.attempts.iter().map(|a| a.outcome.unwrap()).collect();
+    let outcomes: Vec<_> = view
+        .live
+        .attempts
+        .iter()
+        .map(|a| a.outcome.unwrap())
+        .collect();
     assert!(
         outcomes.contains(&Outcome::NoEdit) && outcomes.contains(&Outcome::Fail),
         "{outcomes:?}"
     );
     // The board shows it beside the failures, and counts it as no pass.
-    site.portal.publish(&site.admin, &view.id, "").await.unwrap();
+    site.portal
+        .publish(&site.admin, &view.id, "")
+        .await
+        .unwrap();
     let asked = BoardQuery {
         track: Track::Repair,
         release: None,

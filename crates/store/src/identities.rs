@@ -46,11 +46,7 @@ pub async fn begin(
 }
 
 /// Takes a pending sign-in away, so that its state works once.
-pub async fn take(
-    c: &mut Connection,
-    state_hash: &str,
-    now: Timestamp,
-) -> Result<Option<Pending>> {
+pub async fn take(c: &mut Connection, state_hash: &str, now: Timestamp) -> Result<Option<Pending>> {
     let row = sqlx::query("delete from pending_sign_ins where state_hash = ? and expires > ? returning nonce, verifier, next, user_id")
         .bind(state_hash)
         .bind(now.0)
@@ -102,12 +98,12 @@ pub async fn link(
 
 /// The issuers whose accounts open an account here.
 pub async fn issuers(c: &mut Connection, user: &UserId) -> Result<Vec<String>> {
-    Ok(
-        sqlx::query_scalar("select distinct issuer from identities where user_id = ? order by issuer")
-            .bind(user.as_str())
-            .fetch_all(c)
-            .await?,
+    Ok(sqlx::query_scalar(
+        "select distinct issuer from identities where user_id = ? order by issuer",
     )
+    .bind(user.as_str())
+    .fetch_all(c)
+    .await?)
 }
 
 /// Takes the password, every session and every token from an account, because

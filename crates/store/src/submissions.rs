@@ -4,8 +4,8 @@
 use faultboard_domain::metadata::Metadata;
 use faultboard_domain::view::{ChangeView, EventView, SubmissionLine};
 use faultboard_domain::{
-    Actor, Digest, ReleaseId, Report, RevisionId, SubmissionId, SubmissionState, SubsetId,
-    TeamId, Timestamp, Track, UserId,
+    Actor, Digest, ReleaseId, Report, RevisionId, SubmissionId, SubmissionState, SubsetId, TeamId,
+    Timestamp, Track, UserId,
 };
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;

@@ -125,7 +125,10 @@ pub(super) fn set_leaving(site: &Site, headers: &mut HeaderMap, state: &str) {
 
 /// Forgets it.
 pub(super) fn clear_leaving(site: &Site, headers: &mut HeaderMap) {
-    add(headers, make(site, LEAVING, "", "/sign-in/provider", "Lax", 0));
+    add(
+        headers,
+        make(site, LEAVING, "", "/sign-in/provider", "Lax", 0),
+    );
 }
 
 /// Hands the record of a refused form to the next page, for a minute.

@@ -157,12 +157,9 @@ impl Provider {
                 && !m.contains(&CoreClientAuthMethod::ClientSecretBasic)
         });
         let has_user_info = metadata.userinfo_endpoint().is_some();
-        let mut client = CoreClient::from_provider_metadata(
-            metadata,
-            self.client.clone(),
-            self.secret.clone(),
-        )
-        .set_redirect_uri(self.redirect()?);
+        let mut client =
+            CoreClient::from_provider_metadata(metadata, self.client.clone(), self.secret.clone())
+                .set_redirect_uri(self.redirect()?);
         if by_post {
             client = client.set_auth_type(AuthType::RequestBody);
         }

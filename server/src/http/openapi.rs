@@ -55,7 +55,11 @@ fn describe(base_url: &str) -> Value {
 }
 
 fn operation(e: &Endpoint) -> Value {
-    let named = e.path.split('{').skip(1).filter_map(|p| p.split('}').next());
+    let named = e
+        .path
+        .split('{')
+        .skip(1)
+        .filter_map(|p| p.split('}').next());
     let mut parameters: Vec<Value> = named
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
         .collect();
@@ -80,7 +84,11 @@ fn operation(e: &Endpoint) -> Value {
             .body
             .iter()
             .map(|(name, _)| {
-                let kind = if *name == "fresh" { "boolean" } else { "string" };
+                let kind = if *name == "fresh" {
+                    "boolean"
+                } else {
+                    "string"
+                };
                 ((*name).to_owned(), json!({ "type": kind }))
             })
             .collect();

@@ -67,7 +67,12 @@ async fn real_provider(token_seconds: i64) -> Option<RealProvider> {
     };
     let begun = Instant::now();
     let known = format!("{}/.well-known/openid-configuration", provider.issuer);
-    while !client().get(&known).send().await.is_ok_and(|a| a.status().is_success()) {
+    while !client()
+        .get(&known)
+        .send()
+        .await
+        .is_ok_and(|a| a.status().is_success())
+    {
         assert!(begun.elapsed() < Duration::from_secs(60), "no provider");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
@@ -213,7 +218,10 @@ async fn somebody_signs_in_at_a_real_provider() {
     let one = app.actor(&first).await;
     assert_eq!(one.user_id(), app.actor(&second).await.user_id());
     // No password opens it, and asking is no fault of the server's.
-    let form = format!("email=grace%40example.org&password={}", PASSWORD.replace(' ', "+"));
+    let form = format!(
+        "email=grace%40example.org&password={}",
+        PASSWORD.replace(' ', "+")
+    );
     let refused = app.form("/sign-in", "", &form).await;
     assert!(refused.refused().contains("password is wrong"));
 
@@ -292,7 +300,10 @@ async fn an_account_is_opened_only_by_who_shows_that_its_address_is_theirs() {
         StatusCode::UNAUTHORIZED
     );
     assert!(app.portal.actor_by_token(&token).await.is_err());
-    let form = format!("email=grace%40example.org&password={}", PASSWORD.replace(' ', "+"));
+    let form = format!(
+        "email=grace%40example.org&password={}",
+        PASSWORD.replace(' ', "+")
+    );
     let refused = app.form("/sign-in", "", &form).await;
     assert!(refused.refused().contains("password is wrong"));
 
@@ -308,7 +319,10 @@ async fn an_account_is_opened_only_by_who_shows_that_its_address_is_theirs() {
     );
     let me = app.get_as(&linked, "/me").await.text();
     assert!(me.contains("hopper@example.org"));
-    let form = format!("email=hopper%40example.org&password={}", PASSWORD.replace(' ', "+"));
+    let form = format!(
+        "email=hopper%40example.org&password={}",
+        PASSWORD.replace(' ', "+")
+    );
     let entered = app.form("/sign-in", "", &form).await;
     assert_eq!(entered.header("location"), "/me?notice=signed-in");
     // One identity opens one account.
@@ -404,7 +418,11 @@ impl Liar {
     }
 
     /// Comes back to the site with a token of these claims, changed.
-    async fn answers(&self, app: &App, change: impl FnOnce(&mut Value) -> Option<String>) -> Answer {
+    async fn answers(
+        &self,
+        app: &App,
+        change: impl FnOnce(&mut Value) -> Option<String>,
+    ) -> Answer {
         let (address, leaving) = leave(app, "", "").await;
         let now = app.clock.now().0 / 1000;
         let mut claims = json!({
@@ -442,25 +460,47 @@ async fn a_token_that_is_wrong_in_any_way_signs_nobody_in() {
     };
     let now = app.clock.now().0 / 1000;
     let mut answers = Vec::new();
-    answers.push(("audience", liar.answers(&app, set("aud", json!("another"))).await));
+    answers.push((
+        "audience",
+        liar.answers(&app, set("aud", json!("another"))).await,
+    ));
     answers.push((
         "further audiences",
-        liar.answers(&app, set("aud", json!(["faultboard", "another"]))).await,
+        liar.answers(&app, set("aud", json!(["faultboard", "another"])))
+            .await,
     ));
-    answers.push(("issuer", liar.answers(&app, set("iss", json!("http://elsewhere"))).await));
-    answers.push(("nonce", liar.answers(&app, set("nonce", json!("another"))).await));
-    answers.push(("no nonce", liar.answers(&app, set("nonce", Value::Null)).await));
-    answers.push(("expiry", liar.answers(&app, set("exp", json!(now - 1))).await));
+    answers.push((
+        "issuer",
+        liar.answers(&app, set("iss", json!("http://elsewhere")))
+            .await,
+    ));
+    answers.push((
+        "nonce",
+        liar.answers(&app, set("nonce", json!("another"))).await,
+    ));
+    answers.push((
+        "no nonce",
+        liar.answers(&app, set("nonce", Value::Null)).await,
+    ));
+    answers.push((
+        "expiry",
+        liar.answers(&app, set("exp", json!(now - 1))).await,
+    ));
     let other = key(8);
     answers.push((
         "another's signature",
-        liar.answers(&app, |claims| Some(signed(&other, claims))).await,
+        liar.answers(&app, |claims| Some(signed(&other, claims)))
+            .await,
     ));
     let part = |v: &Value| URL_SAFE_NO_PAD.encode(v.to_string());
     answers.push((
         "no signature",
         liar.answers(&app, |claims| {
-            Some(format!("{}.{}.", part(&json!({"alg": "none"})), part(claims)))
+            Some(format!(
+                "{}.{}.",
+                part(&json!({"alg": "none"})),
+                part(claims)
+            ))
         })
         .await,
     ));
@@ -479,7 +519,10 @@ async fn a_token_that_is_wrong_in_any_way_signs_nobody_in() {
     for (what, answer) in &answers {
         assert_eq!(answer.status, StatusCode::BAD_GATEWAY, "{what}");
         assert!(session(answer).is_none(), "{what}");
-        assert!(!answer.text().contains("EdDSA"), "{what}: inner words on a page");
+        assert!(
+            !answer.text().contains("EdDSA"),
+            "{what}: inner words on a page"
+        );
     }
     // An answer in another provider's name.
     let (address, leaving) = leave(&app, "", "").await;
@@ -493,6 +536,11 @@ async fn a_token_that_is_wrong_in_any_way_signs_nobody_in() {
     assert_eq!(mixed.status, StatusCode::BAD_REQUEST);
     // The same with nothing wrong is believed: the tests above are not in vain.
     let good = liar.answers(&app, |_| None).await;
-    assert_eq!(good.header("location"), "/me?notice=signed-in", "{}", good.text());
+    assert_eq!(
+        good.header("location"),
+        "/me?notice=signed-in",
+        "{}",
+        good.text()
+    );
     assert!(session(&good).is_some());
 }

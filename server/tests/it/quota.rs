@@ -62,7 +62,11 @@ async fn the_quota_is_shown_before_an_upload_and_only_completed_scorings_use_it(
     // One that is not accepted uses nothing.
     let bad = app.upload(&token, &without_traces()).await;
     let bad = SubmissionId::parse(bad.header("faultboard-submission")).unwrap();
-    assert_eq!(told(&app, &bearer).await.1, 1, "it may yet become a scoring");
+    assert_eq!(
+        told(&app, &bearer).await.1,
+        1,
+        "it may yet become a scoring"
+    );
     app.work_until(&bad, &[SubmissionState::Invalid]).await;
     assert_eq!(told(&app, &bearer).await.0, 0);
 
@@ -109,7 +113,7 @@ async fn the_quota_is_shown_before_an_upload_and_only_completed_scorings_use_it(
 #[tokio::test]
 async fn no_trace_no_listing() {
     let app = App::new().await;
-    let token = app.token("owner").await;
+    let token = app.token("hasty").await;
     let sent = app.upload(&token, &without_traces()).await;
     let id = SubmissionId::parse(sent.header("faultboard-submission")).unwrap();
     app.work_until(&id, &[SubmissionState::Invalid]).await;

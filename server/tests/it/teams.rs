@@ -9,7 +9,9 @@ use crate::site::{App, sample};
 /// The secret in an invitation's cookie, and the page that shows its link once.
 async fn invited(app: &App, cookie: &str, team: &str, email: &str) -> String {
     let form = format!("email={}", email.replace('@', "%40"));
-    let made = app.form(&format!("/teams/{team}/invite"), cookie, &form).await;
+    let made = app
+        .form(&format!("/teams/{team}/invite"), cookie, &form)
+        .await;
     assert_eq!(
         made.header("location"),
         format!("/teams/{team}?notice=invited"),
@@ -46,29 +48,47 @@ async fn a_team_sees_and_manages_what_was_handed_in_for_it() {
 
     // An invitation is for one address, and works once.
     let token = invited(&app, &owner, &team, "Friend@example.org").await;
-    let page = app.get_as(&friend, &format!("/teams/join?token={token}")).await;
+    let page = app
+        .get_as(&friend, &format!("/teams/join?token={token}"))
+        .await;
     assert!(page.text().contains("Join Night Watch"));
-    let stolen = app.form("/teams/join", &eve, &format!("token={token}")).await;
+    let stolen = app
+        .form("/teams/join", &eve, &format!("token={token}"))
+        .await;
     assert!(stolen.refused().contains("another e-mail address"));
-    let joined = app.form("/teams/join", &friend, &format!("token={token}")).await;
+    let joined = app
+        .form("/teams/join", &friend, &format!("token={token}"))
+        .await;
     assert_eq!(
         joined.header("location"),
         format!("/teams/{team}?notice=team-joined")
     );
-    let used = app.form("/teams/join", &friend, &format!("token={token}")).await;
+    let used = app
+        .form("/teams/join", &friend, &format!("token={token}"))
+        .await;
     assert!(used.refused().contains("was used, revoked"));
     // Members don't invite; a revoked invitation is none.
     let refused = app
-        .form(&format!("/teams/{team}/invite"), &friend, "email=eve%40example.org")
+        .form(
+            &format!("/teams/{team}/invite"),
+            &friend,
+            "email=eve%40example.org",
+        )
         .await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
     let token = invited(&app, &owner, &team, "eve@example.org").await;
     let as_owner = app.actor(&owner).await;
     let id = as_team(&team);
     let invite = app.portal.team(&as_owner, &id).await.unwrap().invites[0].id;
-    app.form(&format!("/teams/{team}/invites/{invite}/revoke"), &owner, "")
+    app.form(
+        &format!("/teams/{team}/invites/{invite}/revoke"),
+        &owner,
+        "",
+    )
+    .await;
+    let revoked = app
+        .form("/teams/join", &eve, &format!("token={token}"))
         .await;
-    let revoked = app.form("/teams/join", &eve, &format!("token={token}")).await;
     assert!(revoked.refused().contains("was used, revoked"));
 
     // What the friend hands in for the team, the owner sees and takes back.
@@ -137,7 +157,10 @@ async fn leaving_and_ending_a_team_takes_no_person_and_no_submission_away() {
     assert_eq!(left.header("location"), "/me?notice=team-left");
     // Who left sees nothing of it any more, and is still there.
     let page = format!("/submissions/{s}");
-    assert_eq!(app.get_as(&owner, &page).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(
+        app.get_as(&owner, &page).await.status,
+        StatusCode::NOT_FOUND
+    );
     assert_eq!(app.get_as(&owner, "/me").await.status, StatusCode::OK);
 
     let ended = app.form(&format!("/teams/{team}/end"), &friend, "").await;

@@ -8,7 +8,9 @@ use crate::data;
 pub(super) fn content() -> AnyView {
     let options: Vec<AnyView> = data::template_choices()
         .into_iter()
-        .map(|of| view! { <option value=of.clone()>{of.replace('/', " \u{b7} ")}</option> }.into_any())
+        .map(|of| {
+            view! { <option value=of.clone()>{of.replace('/', " \u{b7} ")}</option> }.into_any()
+        })
         .collect();
     let template = (!options.is_empty()).then(|| {
         view! {
