@@ -45,7 +45,7 @@ async fn a_newcomer_gets_from_the_docs_to_a_row_on_the_board() -> Result<()> {
         b.follow("nav.account a[href='/submit']").await?;
         let text = b.page_text().await?;
         ensure!(
-            text.contains("0 of 10") && text.contains("completed scorings in 24 hours"),
+            text.contains("0 of 1000") && text.contains("completed scorings in 24 hours"),
             "the quota is not shown before the upload: {text}"
         );
 
@@ -89,7 +89,7 @@ async fn a_newcomer_gets_from_the_docs_to_a_row_on_the_board() -> Result<()> {
         );
         b.goto("/me").await?;
         let me = b.page_text().await?;
-        ensure!(me.contains("published") && me.contains("1 of 10"), "{me}");
+        ensure!(me.contains("published") && me.contains("1 of 1000"), "{me}");
         let errors = b.console_errors().await?;
         ensure!(
             errors.is_empty(),
@@ -168,4 +168,62 @@ fn archive(folder: &Path, below: &Path, name: &str) -> Result<PathBuf> {
     let path = below.join(format!("{name}.tar.gz"));
     std::fs::write(&path, bytes)?;
     Ok(path)
+}
+
+#[tokio::test]
+async fn a_team_is_made_on_a_page_and_joined_by_its_link() -> Result<()> {
+    need!("journey_team", machine::browser(), machine::site());
+    let server = Server::start(Options::new("journey_team")).await?;
+    let friend = Reader::submitter(&server, "Friend").await?;
+    with_browser(&server, "journey_team", async |b| {
+        b.goto("/sign-up").await?;
+        b.fill("#name", "Olga Owner").await?;
+        b.fill("#email", "olga@example.org").await?;
+        b.fill("#password", "a few words in a row").await?;
+        b.follow("form[action='/sign-up'] button").await?;
+        b.screenshot("me").await?;
+        b.fill("#team", "Night Watch").await?;
+        b.follow("form[action='/teams'] button").await?;
+        b.fill("#email", "friend@example.org").await?;
+        b.follow("form[action$='/invite'] button").await?;
+        let link = b.text("#new-invite").await?;
+        b.screenshot("team").await?;
+        let token = link
+            .split("token=")
+            .nth(1)
+            .context("no token in the link")?;
+        let joined = friend.post("/teams/join", &[("token", token)]).await?;
+        ensure!(joined.page.contains("Night Watch"), "{}", joined.location);
+        b.follow("nav.account a.me").await?;
+        b.follow("a[href^='/teams/']").await?;
+        let members = b.text(".main-column table").await?;
+        ensure!(
+            members.contains("Olga Owner") && members.contains("Friend"),
+            "{members}"
+        );
+        ensure!(!b.has("#new-invite").await?, "the link is shown twice");
+        b.scheme(true).await?;
+        b.screenshot("team-dark").await?;
+        b.resize(360, 800).await?;
+        b.screenshot("team-360").await?;
+        let wide = b
+            .js("return document.documentElement.scrollWidth > window.innerWidth")
+            .await?;
+        ensure!(
+            wide == serde_json::json!(false),
+            "the page is wider than 360 px"
+        );
+        // What is handed in may be for the team.
+        b.goto("/submit").await?;
+        let choices = b.text("#for-team").await?;
+        ensure!(choices.contains("Night Watch"), "{choices}");
+        b.screenshot("submit-360").await?;
+        let errors = b.console_errors().await?;
+        ensure!(
+            errors.is_empty(),
+            "the page's scripts complained: {errors:?}"
+        );
+        Ok(())
+    })
+    .await
 }
