@@ -244,6 +244,29 @@ impl Scene {
         }
     }
 
+    /// What can't be read: texts that lie on another or leave the sheet.
+    pub fn collisions(&self) -> Vec<String> {
+        let sheet = Area {
+            left: 0.0,
+            top: 0.0,
+            right: self.width,
+            bottom: self.height,
+        };
+        let areas: Vec<Area> = self.labels.iter().map(Label::area).collect();
+        let mut found = Vec::new();
+        for (i, (a, label)) in areas.iter().zip(&self.labels).enumerate() {
+            if !sheet.holds(a) {
+                found.push(format!("`{}` leaves the sheet: {a:?}", label.text));
+            }
+            for (b, other) in areas.iter().zip(&self.labels).skip(i + 1) {
+                if a.overlaps(b) {
+                    found.push(format!("`{}` on `{}`", label.text, other.text));
+                }
+            }
+        }
+        found
+    }
+
     /// Adds a shape that carries no datum.
     pub fn shape(&mut self, shape: Shape) {
         self.items.push(Item::Plain(shape));

@@ -87,20 +87,31 @@ pub(crate) fn fit(text: &str, size: f64, weight: Weight, room: f64) -> String {
     if width(text, size, weight) <= room {
         return text.to_owned();
     }
+    // What tells names apart mostly stands at their end: the middle goes.
     let ellipsis = width("…", size, weight);
-    let mut used = 0.0;
-    let mut out = String::new();
-    for c in text.chars() {
-        let mut buffer = [0; 4];
-        used += width(c.encode_utf8(&mut buffer), size, weight);
-        if used + ellipsis > room {
+    let letters: Vec<char> = text.chars().collect();
+    let wide = |c: char| width(c.encode_utf8(&mut [0; 4]), size, weight);
+    let (mut head, mut tail, mut used) = (0, 0, ellipsis);
+    while head + tail < letters.len() {
+        let front = tail >= head;
+        let c = if front {
+            letters[head]
+        } else {
+            letters[letters.len() - 1 - tail]
+        };
+        used += wide(c);
+        if used > room {
             break;
         }
-        out.push(c);
+        if front {
+            head += 1;
+        } else {
+            tail += 1;
+        }
     }
-    let mut out = out.trim_end().to_owned();
-    out.push('…');
-    out
+    let start: String = letters[..head].iter().collect();
+    let end: String = letters[letters.len() - tail..].iter().collect();
+    format!("{}…{}", start.trim_end(), end.trim_start())
 }
 
 /// The text in lines no wider than `room`, broken at blanks; a single word that

@@ -11,25 +11,8 @@ use faultboard_plot::{
     Pareto, ParetoPoint, Scene, Shape, Theme,
 };
 
-/// Boxes of all texts; each must lie inside the figure and on no other.
 fn no_collisions(scene: &Scene, what: &str) {
-    let areas: Vec<(Area, &str)> = scene
-        .labels
-        .iter()
-        .map(|l| (l.area(), l.text.as_str()))
-        .collect();
-    let sheet = Area {
-        left: 0.0,
-        top: 0.0,
-        right: scene.width,
-        bottom: scene.height,
-    };
-    for (i, (a, text)) in areas.iter().enumerate() {
-        assert!(sheet.holds(a), "{what}: `{text}` leaves the sheet: {a:?}");
-        for (b, other) in &areas[i + 1..] {
-            assert!(!a.overlaps(b), "{what}: `{text}` on `{other}`");
-        }
-    }
+    assert_eq!(scene.collisions(), Vec::<String>::new(), "{what}");
 }
 
 fn marks(scene: &Scene) -> usize {

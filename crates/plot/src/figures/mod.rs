@@ -26,6 +26,7 @@ pub(crate) mod systems;
 use faultboard_domain::Track;
 
 use crate::figure::{Figure, Form, PlotError};
+use crate::scene::Scene;
 
 /// A figure that can be drawn.
 #[derive(Clone, Copy)]
@@ -39,6 +40,7 @@ pub struct Known {
     /// The tracks that it belongs to.
     pub tracks: &'static [Track],
     draw: Draw,
+    scene: fn(&[u8]) -> Result<Scene, PlotError>,
 }
 
 /// Draws from stored data: rows that are wanted, in a form.
@@ -72,6 +74,14 @@ impl Known {
     ) -> Result<Drawn, PlotError> {
         (self.draw)(json, wanted, form)
     }
+
+    /// Where everything of the figure stands, the same in every theme.
+    ///
+    /// # Errors
+    /// When the data are of another form.
+    pub fn scene(&self, json: &[u8]) -> Result<Scene, PlotError> {
+        (self.scene)(json)
+    }
 }
 
 fn draw<F: Figure>(
@@ -94,6 +104,7 @@ const fn known<F: Figure>() -> Known {
         shows: F::SHOWS,
         tracks: F::TRACKS,
         draw: draw::<F>,
+        scene: |json| Ok(serde_json::from_slice::<F>(json)?.scene()),
     }
 }
 
