@@ -4,7 +4,7 @@
 use faultboard_domain::view::FigureView;
 use leptos::prelude::*;
 
-use crate::query;
+use crate::{format, query};
 
 /// Draws a figure, with a link to its own page. Its SVG comes from the plot
 /// crate, never from a submitter.
@@ -37,12 +37,19 @@ fn drawn(f: &FigureView, page: Option<String>) -> AnyView {
 /// The drawing, what it says in words, and its forms to take away.
 pub fn canvas(f: &FigureView) -> AnyView {
     let label = f.title.clone();
+    let part = f.of_rows.map(|all| {
+        let all = format::count(all.into());
+        view! {
+            <p class="remark">"Of a figure with a row for each of the " {all} " configurations the first ones are drawn. The files below have all of them."</p>
+        }
+    });
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label=label inner_html=f.svg.clone()></div>
         <details class="in-words">
             <summary>"In words"</summary>
             <p class="remark">{f.summary.clone()}</p>
         </details>
+        {part}
         {downloads(&f.path, &f.query)}
     }
     .into_any()

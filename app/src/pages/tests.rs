@@ -414,6 +414,7 @@ fn a_figure_that_is_not_there_says_why_and_one_that_pools_says_so() {
         shows: view.shows.clone(),
         summary: "In words.".to_owned(),
         svg: "<svg class=\"fb-figure\"></svg>".to_owned(),
+        of_rows: None,
         computed: Timestamp(0),
         path: "/figures/repair/2026.1/lift-by-tier".to_owned(),
         query: "subset=full&open_weights=1".to_owned(),

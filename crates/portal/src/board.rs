@@ -300,9 +300,8 @@ impl Portal {
     pub async fn board(&self, _actor: &Actor, query: &BoardQuery) -> Result<BoardView> {
         let key = self.key(query).await?;
         let mut c = self.store.reader().await?;
-        let cached = boards::board(&mut c, &key).await?;
-        let mut view = match cached {
-            Some(v) => v,
+        let mut view = match self.stored_board(&mut c, &key).await? {
+            Some(v) => BoardView::clone(&v),
             // Not built yet (a new site), or a track that no release has.
             None if key.slice.is_empty() => self.empty_board(&key)?,
             None => return Err(PortalError::NotFound),
@@ -327,8 +326,8 @@ impl Portal {
             subset: m.subset.clone(),
             slice: String::new(),
         };
-        let board = boards::board(c, &key).await?;
-        Ok(board.and_then(|b| b.rows.into_iter().find(|r| r.submission == s.id)))
+        let board = self.stored_board(c, &key).await?;
+        Ok(board.and_then(|b| b.rows.iter().find(|r| r.submission == s.id).cloned()))
     }
 
     /// A board as data.

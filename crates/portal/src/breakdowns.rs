@@ -3,7 +3,6 @@
 
 use faultboard_domain::view::BoardQuery;
 use faultboard_domain::{Actor, CaseId};
-use faultboard_store::boards;
 
 use crate::downloads::FileBody;
 use crate::{Portal, PortalError, Result, csv};
@@ -18,7 +17,8 @@ impl Portal {
     ) -> Result<FileBody> {
         let key = self.key(query).await?;
         let mut c = self.store.reader().await?;
-        let view = boards::board(&mut c, &key)
+        let view = self
+            .stored_board(&mut c, &key)
             .await?
             .ok_or(PortalError::NotFound)?;
         let ids: Vec<CaseId> = self

@@ -41,6 +41,7 @@ impl Portal {
         let mut cases = Vec::new();
         let mut c = self.store.reader().await?;
         for e in self.catalog.cases() {
+            // All of them at once are too many to hold.
             let board: CaseBoard = boards::case_board(&mut c, &e.case.id)
                 .await?
                 .unwrap_or_default();
@@ -68,9 +69,9 @@ impl Portal {
     /// One case.
     pub async fn case(&self, _actor: &Actor, id: &CaseId) -> Result<CaseView> {
         let e = self.catalog.case(id).ok_or(PortalError::NotFound)?;
-        let board: CaseBoard = boards::case_board(&mut *self.store.reader().await?, id)
-            .await?
-            .unwrap_or_default();
+        let board = self
+            .stored_case_board(&mut *self.store.reader().await?, id)
+            .await?;
         let ids: Vec<&CaseId> = self.catalog.cases().map(|e| &e.case.id).collect();
         let proof = self.proofs().await?.remove(id);
         let at = ids.iter().position(|other| *other == id).unwrap_or(0);
@@ -94,8 +95,8 @@ impl Portal {
                 !p.case_digest.is_empty() && p.case_digest != e.digests.content.to_string()
             }),
             proof,
-            repair: board.repair,
-            diagnosis: board.diagnosis,
+            repair: board.repair.clone(),
+            diagnosis: board.diagnosis.clone(),
             neighbours: (
                 at.checked_sub(1)
                     .and_then(|i| ids.get(i))

@@ -29,6 +29,7 @@ mod machine;
 mod markdown;
 pub mod offline;
 mod operations;
+mod parsed;
 mod people;
 mod proof_schedule;
 mod proofs;
@@ -101,6 +102,7 @@ pub struct Portal {
     changes: broadcast::Sender<Change>,
     bell: Arc<Notify>,
     busy_uploads: Mutex<HashSet<UploadId>>,
+    parsed: parsed::ParsedBoards,
     decoy: OnceCell<String>,
     runtime_checked: tokio::sync::Mutex<Option<(Timestamp, std::result::Result<(), String>)>>,
 }
@@ -155,6 +157,7 @@ impl Portal {
         let catalog = knowledge::load_catalog(&settings)?;
         let portal = Self::with_catalog(settings, clock, runtime, catalog).await?;
         portal.ensure_boards().await?;
+        portal.ensure_figures().await?;
         Ok(portal)
     }
 
@@ -184,6 +187,7 @@ impl Portal {
             oracle,
             changes,
             bell: Arc::default(),
+            parsed: parsed::ParsedBoards::default(),
             busy_uploads: Mutex::default(),
             decoy: OnceCell::new(),
             runtime_checked: tokio::sync::Mutex::default(),

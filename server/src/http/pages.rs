@@ -29,7 +29,7 @@ const MOST_BYTES: usize = 32 << 20;
 /// The most pages kept.
 const MOST_PAGES: usize = 256;
 /// The largest page that is kept.
-const MOST_KEPT_BYTES: usize = 512 << 10;
+const MOST_KEPT_BYTES: usize = 1 << 20;
 /// The longest address of a page that is kept.
 const LONGEST_ADDRESS: usize = 512;
 /// Brotli's effort for a page that is kept for a second.

@@ -19,6 +19,9 @@ pub struct FigureView {
     pub summary: String,
     /// Its drawing; the page's style sheet gives it the page's colours.
     pub svg: String,
+    /// How many rows of configurations there are, where only the first are drawn.
+    #[serde(default)]
+    pub of_rows: Option<u32>,
     /// When its numbers were computed.
     pub computed: Timestamp,
     /// Its page; with an ending (`.svg`, `.png`, `.csv`, `.json`) a form to take away.

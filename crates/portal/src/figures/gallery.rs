@@ -9,10 +9,11 @@ use faultboard_domain::view::{
 };
 use faultboard_domain::{Actor, Track};
 use faultboard_plot::{ALL, Form, Known, Theme};
-use faultboard_store::boards::{self, BoardKey};
+use faultboard_store::boards::BoardKey;
 use faultboard_store::figures::{self as stored, StoredFigure};
 use tokio::sync::Semaphore;
 
+use super::{DRAWN_ROWS, count, first_rows};
 use crate::downloads::FileBody;
 use crate::{Portal, PortalError, Result};
 
@@ -64,13 +65,51 @@ fn query_string(key: &BoardKey, query: &BoardQuery) -> String {
     out
 }
 
+fn is_filtered(query: &BoardQuery) -> bool {
+    query.agent.is_some() || query.model.is_some() || query.open_weights
+}
+
+/// The rows that the filters ask for.
 fn wanted(view: &BoardView, query: &BoardQuery) -> Wanted {
-    if query.agent.is_none() && query.model.is_none() && !query.open_weights {
+    if !is_filtered(query) {
         return None;
     }
     let mut kept = view.clone();
     kept.arrange(query);
     Some(kept.rows.into_iter().map(|r| r.configuration).collect())
+}
+
+/// What a page draws of a figure.
+#[derive(Clone, Default)]
+struct Part {
+    /// The rows drawn.
+    wanted: Wanted,
+    /// How many there would be, if they are not all of them.
+    of_rows: Option<u32>,
+    /// Whether the drawing that was stored for pages shows this part.
+    is_stored: bool,
+}
+
+impl Part {
+    fn of(view: Option<&BoardView>, query: &BoardQuery) -> Self {
+        let Some(view) = view else {
+            return Self::default();
+        };
+        let mut kept = std::borrow::Cow::Borrowed(view);
+        if is_filtered(query) {
+            kept.to_mut().arrange(query);
+        }
+        let many = kept.rows.len() > DRAWN_ROWS;
+        Self {
+            wanted: if many {
+                Some(first_rows(&kept.rows))
+            } else {
+                wanted(view, query)
+            },
+            of_rows: many.then(|| count(kept.rows.len())),
+            is_stored: !is_filtered(query),
+        }
+    }
 }
 
 /// Draws stored data off the async threads.
@@ -122,10 +161,12 @@ impl Portal {
         let known = of_track(key.track)
             .find(|k| k.id == id)
             .ok_or(PortalError::NotFound)?;
-        let cached = boards::board(&mut *self.store.reader().await?, &key).await?;
-        let wanted = cached.as_ref().and_then(|v| wanted(v, query));
+        let stored = self
+            .stored_board(&mut *self.store.reader().await?, &key)
+            .await?;
+        let part = Part::of(stored.as_deref(), query);
         let board = self.board(actor, query).await?;
-        let found = self.figure_view(&key, query, known, wanted).await?;
+        let found = self.figure_view(&key, query, known, &part).await?;
         let (figure, heard) = match found {
             Some((view, heard)) => (Some(view), heard),
             None => (None, true),
@@ -146,15 +187,16 @@ impl Portal {
         key: &BoardKey,
         query: &BoardQuery,
         known: &Known,
-        wanted: Wanted,
+        part: &Part,
     ) -> Result<Option<(FigureView, bool)>> {
         let found = stored::get(&mut *self.store.reader().await?, key, known.id).await?;
         let Some(found) = found else {
             return Ok(None);
         };
         let computed = found.computed;
-        let filtered = wanted.is_some();
-        let (summary, svg, heard) = if wanted.is_some() || found.svg.is_empty() {
+        let filtered = !part.is_stored;
+        let (summary, svg, heard) = if filtered || found.svg.is_empty() {
+            let wanted = part.wanted.clone();
             let text = |bytes| String::from_utf8(bytes).map_err(PortalError::internal);
             let (svg, heard) =
                 redraw(found.clone(), wanted.clone(), Form::Svg(Theme::Light)).await?;
@@ -169,6 +211,7 @@ impl Portal {
             shows: known.shows.to_owned(),
             summary,
             svg,
+            of_rows: part.of_rows,
             computed,
             path: format!("/figures/{}/{}/{}", key.track, key.release, known.id),
             query: query_string(key, query),
@@ -183,11 +226,13 @@ impl Portal {
         query: &BoardQuery,
     ) -> Result<Vec<FigureView>> {
         let key = self.key(query).await?;
-        let cached = boards::board(&mut *self.store.reader().await?, &key).await?;
-        let wanted = cached.as_ref().and_then(|v| wanted(v, query));
+        let stored = self
+            .stored_board(&mut *self.store.reader().await?, &key)
+            .await?;
+        let part = Part::of(stored.as_deref(), query);
         let mut views = Vec::new();
         for known in on_board(key.track).iter().filter_map(|id| Known::find(id)) {
-            let found = self.figure_view(&key, query, known, wanted.clone()).await?;
+            let found = self.figure_view(&key, query, known, &part).await?;
             views.extend(found.map(|(view, _)| view));
         }
         Ok(views)
@@ -210,13 +255,16 @@ impl Portal {
         let key = self.key(query).await?;
         let mut c = self.store.reader().await?;
         let found = stored::get(&mut c, &key, id).await?;
-        let view = boards::board(&mut c, &key).await?;
+        let view = self.stored_board(&mut c, &key).await?;
         drop(c);
         let found = found.ok_or(PortalError::NotFound)?;
         let wanted = view.as_ref().and_then(|v| wanted(v, query));
+        let is_whole = view.is_none_or(|v| v.rows.len() <= DRAWN_ROWS);
         let name = format!("{}-{id}-{}-{}.{format}", key.track, key.release, key.subset);
         let bytes = match (&wanted, form) {
-            (None, Form::Svg(Theme::Light)) if !found.svg.is_empty() => found.svg.into_bytes(),
+            (None, Form::Svg(Theme::Light)) if is_whole && !found.svg.is_empty() => {
+                found.svg.into_bytes()
+            }
             _ => redraw(found, wanted, form).await?.0,
         };
         Ok(FileBody::new(bytes.into(), content_type, name))

@@ -92,6 +92,7 @@ impl Portal {
             shows: LabelMap::SHOWS.to_owned(),
             summary: figure.summary(),
             svg: figure.svg(Theme::Light).map_err(PortalError::internal)?,
+            of_rows: None,
             computed: self.now(),
             path: format!("/attempts/{id}/label-map"),
             query: String::new(),

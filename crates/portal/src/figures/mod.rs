@@ -13,7 +13,7 @@ mod pooled;
 mod repair;
 mod reported;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use faultboard_catalog::Catalog;
@@ -26,7 +26,7 @@ use faultboard_plot::{About, Figure, Form, Known, Theme};
 use faultboard_store::boards;
 use faultboard_store::figures::{self as stored, StoredFigure};
 use faultboard_store::jobs::Claimed;
-use faultboard_store::{Tx, attempts, jobs};
+use faultboard_store::{Tx, attempts, flag, jobs, set_flag};
 
 pub(crate) use board_csv::board_csv;
 
@@ -36,7 +36,11 @@ use crate::machine::failure;
 use crate::{Change, Portal, PortalError, Result};
 
 /// Part of every digest: a change of what a figure shows draws all of them anew.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+const VERSION_FLAG: &str = "figures-version";
+/// Rows of configurations that a drawing in a page has at most; files to take away
+/// have all of them.
+pub(super) const DRAWN_ROWS: usize = 60;
 /// Boards between two entries of the job's log.
 const SAY_EVERY: usize = 25;
 
@@ -92,20 +96,28 @@ struct Drawing {
     /// Whether pages get a drawing that is made beforehand: most readers see the
     /// whole board, and slices are many.
     with_svg: bool,
+    /// Names of the rows that it has, where there are too many for a page.
+    first: Option<BTreeSet<String>>,
     done: Vec<StoredFigure>,
 }
 
 impl Drawing {
     fn add<F: Figure>(&mut self, figure: &F) -> Result<()> {
+        let data = serde_json::to_vec(figure).map_err(PortalError::internal)?;
+        let svg = match &self.first {
+            _ if !self.with_svg => String::new(),
+            None => figure.svg(Theme::Light).map_err(PortalError::internal)?,
+            Some(first) => {
+                let mut part: F = serde_json::from_slice(&data).map_err(PortalError::internal)?;
+                part.keep(&|name| first.contains(name));
+                part.svg(Theme::Light).map_err(PortalError::internal)?
+            }
+        };
         self.done.push(StoredFigure {
             figure: F::ID.to_owned(),
             summary: figure.summary(),
-            data: serde_json::to_vec(figure).map_err(PortalError::internal)?,
-            svg: if self.with_svg {
-                figure.svg(Theme::Light).map_err(PortalError::internal)?
-            } else {
-                String::new()
-            },
+            data,
+            svg,
             inputs: self.inputs.clone(),
             computed: self.computed,
         });
@@ -119,6 +131,7 @@ fn draw(source: &Source<'_>, inputs: String, computed: Timestamp) -> Result<Vec<
         inputs,
         computed,
         with_svg: source.view.slice.is_empty(),
+        first: (source.view.rows.len() > DRAWN_ROWS).then(|| first_rows(&source.view.rows)),
         done: Vec::new(),
     };
     drawing.add(&pooled::coverage(source))?;
@@ -127,6 +140,12 @@ fn draw(source: &Source<'_>, inputs: String, computed: Timestamp) -> Result<Vec<
         Track::Diagnosis => diagnosis::draw(source, &mut drawing)?,
     }
     Ok(drawing.done)
+}
+
+/// The rows that a drawing in a page has, by name.
+fn first_rows(rows: &[BoardRow]) -> BTreeSet<String> {
+    let first = rows.iter().take(DRAWN_ROWS);
+    first.map(|r| r.configuration.clone()).collect()
 }
 
 /// What a board's figures would be made from, as one digest.
@@ -151,6 +170,18 @@ fn scope(view: &BoardView) -> String {
 }
 
 impl Portal {
+    /// Asks for figures where an earlier version has drawn them.
+    pub(crate) async fn ensure_figures(&self) -> Result<()> {
+        let version = VERSION.to_string();
+        let mut tx = self.store.begin().await?;
+        if flag(&mut tx, VERSION_FLAG).await?.as_deref() != Some(version.as_str()) {
+            self.enqueue_figures(&mut tx).await?;
+            set_flag(&mut tx, VERSION_FLAG, &version).await?;
+            tx.commit().await?;
+        }
+        Ok(())
+    }
+
     /// Asks for figures of the boards that have changed.
     pub(crate) async fn enqueue_figures(&self, tx: &mut Tx) -> Result<()> {
         self.enqueue_computing(
@@ -371,11 +402,12 @@ pub(crate) fn offline(
     let mut files = BTreeMap::new();
     for f in draw(&source, String::new(), view.computed)? {
         let known = Known::find(&f.figure).ok_or(PortalError::NotFound)?;
-        let numbers = known
-            .draw(&f.data, &|_| true, Form::Csv)
-            .map_err(PortalError::internal)?;
-        files.insert(format!("{}.svg", f.figure), f.svg.into_bytes());
-        files.insert(format!("{}.csv", f.figure), numbers.bytes);
+        for (ending, form) in [("svg", Form::Svg(Theme::Light)), ("csv", Form::Csv)] {
+            let drawn = known
+                .draw(&f.data, &|_| true, form)
+                .map_err(PortalError::internal)?;
+            files.insert(format!("{}.{ending}", f.figure), drawn.bytes);
+        }
         files.insert(format!("{}.json", f.figure), f.data);
     }
     Ok(files)
