@@ -6,10 +6,12 @@ pub mod axe;
 pub mod browser;
 pub mod bundle;
 pub mod crawl;
+pub mod disk;
 pub mod journey;
 pub mod machine;
 pub mod reader;
 pub mod server;
+pub mod tus;
 pub mod walk;
 
 pub use anyhow::{Context, Result, bail, ensure};

@@ -130,6 +130,17 @@ pub fn axe_script() -> Result<PathBuf, String> {
     }
 }
 
+/// The folder with the tus client of PyPI, and a Python for it.
+pub fn tus_client() -> Result<(PathBuf, PathBuf), String> {
+    let python = find("python3").ok_or("no Python is installed")?;
+    let folder = target_dir().join("tus-client");
+    if folder.join("tusclient/client.py").is_file() {
+        Ok((python, folder))
+    } else {
+        Err("the tus client was not fetched (cargo xtask setup)".to_owned())
+    }
+}
+
 /// A program on PATH.
 pub fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;

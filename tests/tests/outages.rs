@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use faultboard_store::Store;
 use faultboard_tests::bundle::{Draft, GOOD_PATCH, IDLE_PATCH, distinct};
+use faultboard_tests::disk::{SmallDisk, may_mount};
 use faultboard_tests::journey::{await_state, outcomes};
 use faultboard_tests::reader::{Reader, words};
 use faultboard_tests::server::{Options, Server, containers, labelled};
@@ -192,46 +193,6 @@ async fn the_engine_stops_in_the_middle_of_work() -> Result<()> {
     ends_well(&server, &reader, &id).await
 }
 
-/// A small disk of its own.
-struct SmallDisk(tempfile::TempDir);
-
-impl SmallDisk {
-    fn mount(megabytes: u32) -> Result<Self> {
-        let folder = tempfile::Builder::new()
-            .prefix("faultboard-disk-")
-            .tempdir()?;
-        let status = Command::new("mount")
-            .args([
-                "-t",
-                "tmpfs",
-                "-o",
-                &format!("size={megabytes}m,mode=755"),
-                "tmpfs",
-            ])
-            .arg(folder.path())
-            .status()?;
-        ensure!(status.success(), "no disk could be mounted");
-        Ok(Self(folder))
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount")
-            .arg("--lazy")
-            .arg(self.0.path())
-            .status();
-    }
-}
-
-fn may_mount() -> std::result::Result<(), String> {
-    machine::root_user()?;
-    match SmallDisk::mount(1) {
-        Ok(_) => Ok(()),
-        Err(e) => Err(format!("no small disk can be mounted here: {e}")),
-    }
-}
-
 #[tokio::test]
 async fn the_disk_fills_up_in_the_middle_of_work() -> Result<()> {
     need!(
@@ -242,7 +203,7 @@ async fn the_disk_fills_up_in_the_middle_of_work() -> Result<()> {
     let disk = SmallDisk::mount(192)?;
     let server = Server::start_in(
         Options::new("outage-disk").setting("FAULTBOARD_MIN_FREE", "48MiB"),
-        disk.0.path(),
+        disk.path(),
     )
     .await?;
     let (admin, reader) = (
@@ -252,7 +213,7 @@ async fn the_disk_fills_up_in_the_middle_of_work() -> Result<()> {
     let d = draft("disk");
     let id = reader.submit(&d.file_name(), d.pack()?).await?;
     at_work(&server).await?;
-    let ballast = disk.0.path().join("ballast");
+    let ballast = disk.path().join("ballast");
     // Somebody else fills the disk to its last byte.
     let mut file = std::fs::File::create(&ballast)?;
     let full = std::io::copy(&mut std::io::repeat(1), &mut file);

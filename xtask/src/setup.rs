@@ -84,6 +84,9 @@ const AXE: &str = "axe-playwright-python==0.1.8";
 /// The identity provider that the tests sign in at.
 const OIDC: &str = "oidc-provider-mock==0.3.4";
 
+/// The tus client of PyPI that the upload tests drive.
+const TUS: &str = "tuspy==1.1.0";
+
 /// Which parts of a set-up a task wants.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
@@ -138,6 +141,7 @@ pub(crate) fn setup(wanted: &Wanted) -> Result<()> {
     if wanted.browser {
         fetch_axe();
         fetch_oidc();
+        fetch_tus_client();
     }
     Ok(())
 }
@@ -248,5 +252,30 @@ fn fetch(package: &str, options: &[&str], folder: &str, wanted: &Path, without: 
         Ok(_) if wanted.is_file() => ui::step(&format!("fetched {package}")),
         Ok(_) => ui::warn(&format!("{package} came without {}", wanted.display())),
         Err(error) => ui::warn(&format!("{without}: {error}")),
+    }
+}
+
+/// Fetches the tus client into a folder of its own. Without it the tests that
+/// need it are skipped, and say so.
+fn fetch_tus_client() {
+    let dir = shell::target_dir().join("tus-client");
+    let ready = dir.join("tusclient/client.py");
+    if ready.is_file() {
+        return;
+    }
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "install", "--quiet", "--upgrade"])
+        .args([
+            "--disable-pip-version-check",
+            "--root-user-action=ignore",
+            "--target",
+        ])
+        .arg(&dir)
+        .arg(TUS);
+    let fetched = shell::run_quietly(&mut pip, Duration::from_secs(240), "");
+    match fetched {
+        Ok(_) if ready.is_file() => ui::step(&format!("fetched {TUS}")),
+        Ok(_) => ui::warn(&format!("{TUS} came without {}", ready.display())),
+        Err(error) => ui::warn(&format!("no tus client: {error}")),
     }
 }

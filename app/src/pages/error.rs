@@ -19,6 +19,7 @@ pub fn refusal(e: &PortalError) -> AnyView {
         PortalError::Conflict(_) => "Not possible now",
         PortalError::TooMany { .. } => "Over a limit",
         PortalError::TooLarge(_) => "Too large",
+        PortalError::Damaged(_) => "The bytes were damaged on their way",
         PortalError::Internal(_) => "Something failed on our side",
     };
     let next = match e {

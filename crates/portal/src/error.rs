@@ -35,6 +35,9 @@ pub enum PortalError {
     /// Larger than allowed.
     #[error("{0}")]
     TooLarge(String),
+    /// The bytes are not those that were sent; none of them was kept.
+    #[error("{0}")]
+    Damaged(String),
     /// Something of ours failed; the text is for the log only.
     #[error("internal: {0}")]
     Internal(String),
@@ -68,6 +71,8 @@ impl PortalError {
             Self::Conflict(_) => 409,
             Self::TooMany { .. } => 429,
             Self::TooLarge(_) => 413,
+            // The number that tus gives it.
+            Self::Damaged(_) => 460,
             Self::Internal(_) => 500,
         }
     }

@@ -13,6 +13,7 @@ mod bench;
 mod board;
 mod breakdowns;
 mod cases;
+mod checksum;
 mod compare;
 mod csv;
 mod deeds;
@@ -64,6 +65,7 @@ use tokio::sync::{Notify, OnceCell, broadcast};
 
 pub use accounts::{SESSION_DAYS, Session};
 pub use bench::{BenchTree, BenchWorkspace};
+pub use checksum::Checksum;
 pub use downloads::{AttemptFile, BlobFile, FileBody};
 pub use error::PortalError;
 pub use faultboard_sandbox::{Terminal, TerminalSize};

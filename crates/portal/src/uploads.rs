@@ -15,7 +15,7 @@ use faultboard_store::uploads::{self, Upload};
 use futures::{Stream, StreamExt};
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 
-use crate::{Change, Portal, PortalError, Result, random, submitter};
+use crate::{Change, Checksum, Portal, PortalError, Result, random, submitter};
 
 const DAY_MS: i64 = 86_400_000;
 /// Bytes that one account may have in open uploads, as a multiple of one upload.
@@ -178,6 +178,26 @@ impl Portal {
         actor: &Actor,
         id: &UploadId,
         offset: u64,
+        body: S,
+    ) -> Result<UploadStatus>
+    where
+        S: Stream<Item = std::result::Result<Bytes, E>> + Send + Unpin,
+        E: std::fmt::Display,
+    {
+        self.append_piece(actor, id, offset, None, body).await
+    }
+
+    /// Appends one piece at the offset. Without a checksum, what arrived before
+    /// a break is kept. With one, a piece that is damaged or broken off leaves the
+    /// upload as it was: bytes that nobody could check are not what the sender
+    /// asked for. Only a server that dies within a piece keeps its beginning
+    /// unchecked; then the digest of the whole upload tells damage.
+    pub async fn append_piece<S, E>(
+        &self,
+        actor: &Actor,
+        id: &UploadId,
+        offset: u64,
+        checksum: Option<Checksum>,
         mut body: S,
     ) -> Result<UploadStatus>
     where
@@ -209,6 +229,7 @@ impl Portal {
             .map_err(PortalError::internal)?;
         let mut at = offset;
         let mut broken = None;
+        let mut sum = checksum.map(Checksum::begin);
         while let Some(chunk) = body.next().await {
             match chunk {
                 Ok(bytes) => {
@@ -225,16 +246,32 @@ impl Portal {
                         break;
                     }
                     at += bytes.len() as u64;
+                    if let Some(sum) = &mut sum {
+                        sum.add(&bytes);
+                    }
                 }
                 Err(e) => {
                     broken = Some(PortalError::Invalid(format!(
-                        "The connection broke off at byte {at}: {e}. What arrived is kept; go on from the offset."
+                        "The connection broke off at byte {at}: {e}. Ask for the offset and go on from there."
                     )));
                     break;
                 }
             }
         }
-        file.flush().await.map_err(|e| disk_error(&e))?;
+        let flushed = file.flush().await;
+        if let Some(sum) = sum {
+            let whole = broken.is_none() && flushed.is_ok();
+            let right = sum.holds();
+            if !whole || !right {
+                file.set_len(offset).await.map_err(|e| disk_error(&e))?;
+            }
+            if whole && !right {
+                broken = Some(PortalError::Damaged(format!(
+                    "The bytes from {offset} on do not add up to their checksum: they were damaged on the way, and none of them was kept. Send them again."
+                )));
+            }
+        }
+        flushed.map_err(|e| disk_error(&e))?;
         file.sync_data().await.map_err(|e| disk_error(&e))?;
         if let Some(e) = broken {
             return Err(e);

@@ -1,5 +1,5 @@
 //! Resumable uploads: tus 1.0 (core, creation, creation-with-upload,
-//! termination). It never holds a body in memory; what has arrived stays when a connection breaks.
+//! checksum, termination). It never holds a body in memory; what has arrived stays when a connection breaks.
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Path, Request, State};
@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::options;
 use base64::Engine as _;
 use faultboard_domain::{Actor, Digest, TeamId, UploadId};
-use faultboard_portal::UploadStatus;
+use faultboard_portal::{Checksum, UploadStatus};
 
 use super::actor::Asker;
 use super::body;
@@ -78,8 +78,9 @@ async fn offer(State(site): State<Site>) -> impl IntoResponse {
             ("tus-version", VERSION.to_owned()),
             (
                 "tus-extension",
-                "creation,creation-with-upload,termination".to_owned(),
+                "creation,creation-with-upload,checksum,termination".to_owned(),
             ),
+            ("tus-checksum-algorithm", Checksum::ALGORITHMS.to_owned()),
             ("tus-max-size", site.config.max_upload.to_string()),
         ],
     )
@@ -106,6 +107,30 @@ fn is_piece(headers: &HeaderMap) -> bool {
         .and_then(|v| v.to_str().ok())
         .and_then(|v| v.split(';').next())
         .is_some_and(|v| v.trim().eq_ignore_ascii_case(PIECE))
+}
+
+/// What `Upload-Checksum` tells of the request's bytes.
+fn checksum(headers: &HeaderMap) -> Result<Option<Checksum>, Fault> {
+    let Some(value) = headers.get("upload-checksum") else {
+        return Ok(None);
+    };
+    value
+        .to_str()
+        .ok()
+        .and_then(|text| text.trim().split_once(' '))
+        .and_then(|(algorithm, sum)| {
+            let sum = base64::engine::general_purpose::STANDARD
+                .decode(sum.trim())
+                .ok()?;
+            Checksum::new(algorithm, &sum)
+        })
+        .map(Some)
+        .ok_or_else(|| {
+            Fault::bad(format!(
+                "`Upload-Checksum` names an algorithm ({}) and, after a blank, the sum in base64.",
+                Checksum::ALGORITHMS
+            ))
+        })
 }
 
 /// What `Upload-Metadata` tells: the file's name, its expected digest, and the
@@ -183,6 +208,10 @@ async fn create(
     let length = number(headers, &LENGTH)?;
     let (name, sha256, team) = metadata(headers)?;
     let with_bytes = is_piece(headers);
+    if with_bytes {
+        // Before anything is made: a wrong header leaves no upload behind.
+        checksum(headers)?;
+    }
     let id = site
         .portal
         .create_upload_for(&actor, team.as_ref(), length, &name, sha256)
@@ -287,8 +316,12 @@ async fn take(
             ));
         }
     }
+    let checksum = checksum(request.headers())?;
     let stream = body::incoming(request.into_body(), site.config.idle_timeout());
-    Ok(site.portal.append_upload(actor, id, offset, stream).await?)
+    Ok(site
+        .portal
+        .append_piece(actor, id, offset, checksum, stream)
+        .await?)
 }
 
 /// The answer that tells how far an upload is, and what it became.
@@ -316,6 +349,23 @@ mod tests {
             assert_eq!(file_name(bad), "bundle", "{bad}");
         }
         assert_eq!(file_name(&"é".repeat(900)).chars().count(), 200);
+    }
+
+    #[test]
+    fn checksums_are_read_and_rubbish_refused() {
+        let with = |text: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("upload-checksum", HeaderValue::from_str(text).unwrap());
+            checksum(&headers)
+        };
+        assert_eq!(
+            with("sha1 AAAAAAAAAAAAAAAAAAAAAAAAAAA=").unwrap(),
+            Some(Checksum::Sha1([0; 20]))
+        );
+        assert_eq!(checksum(&HeaderMap::new()).unwrap(), None);
+        for bad in ["", "sha1", "sha1 AAAA", "md5 AAAA", "sha1 %"] {
+            assert!(with(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]
