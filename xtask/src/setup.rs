@@ -258,24 +258,6 @@ fn fetch(package: &str, options: &[&str], folder: &str, wanted: &Path, without: 
 /// Fetches the tus client into a folder of its own. Without it the tests that
 /// need it are skipped, and say so.
 fn fetch_tus_client() {
-    let dir = shell::target_dir().join("tus-client");
-    let ready = dir.join("tusclient/client.py");
-    if ready.is_file() {
-        return;
-    }
-    let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "install", "--quiet", "--upgrade"])
-        .args([
-            "--disable-pip-version-check",
-            "--root-user-action=ignore",
-            "--target",
-        ])
-        .arg(&dir)
-        .arg(TUS);
-    let fetched = shell::run_quietly(&mut pip, Duration::from_secs(240), "");
-    match fetched {
-        Ok(_) if ready.is_file() => ui::step(&format!("fetched {TUS}")),
-        Ok(_) => ui::warn(&format!("{TUS} came without {}", ready.display())),
-        Err(error) => ui::warn(&format!("no tus client: {error}")),
-    }
+    let module = shell::target_dir().join("tus-client/tusclient/client.py");
+    fetch(TUS, &[], "tus-client", &module, "no tus client");
 }

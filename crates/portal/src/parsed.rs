@@ -15,15 +15,24 @@ use crate::{Portal, Result};
 /// The most boards, and the most cases' boards, that are held.
 const MOST: usize = 16;
 
-/// What was parsed of one generation, the latest used last.
+/// What was parsed of one generation.
 pub(crate) struct Parsed<K, V> {
-    held: Mutex<(String, Vec<(K, Arc<V>)>)>,
+    held: Mutex<Held<K, V>>,
+}
+
+struct Held<K, V> {
+    generation: String,
+    /// The latest used last.
+    entries: Vec<(K, Arc<V>)>,
 }
 
 impl<K, V> Default for Parsed<K, V> {
     fn default() -> Self {
         Self {
-            held: Mutex::new((String::new(), Vec::new())),
+            held: Mutex::new(Held {
+                generation: String::new(),
+                entries: Vec::new(),
+            }),
         }
     }
 }
@@ -31,26 +40,29 @@ impl<K, V> Default for Parsed<K, V> {
 impl<K: PartialEq, V> Parsed<K, V> {
     fn get(&self, generation: &str, key: &K) -> Option<Arc<V>> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = held.1.iter().position(|(k, _)| k == key)?;
-        if held.0 != generation {
+        if held.generation != generation {
             return None;
         }
-        let entry = held.1.remove(at);
+        let at = held.entries.iter().position(|(k, _)| k == key)?;
+        let entry = held.entries.remove(at);
         let found = Arc::clone(&entry.1);
-        held.1.push(entry);
+        held.entries.push(entry);
         Some(found)
     }
 
     fn put(&self, generation: String, key: K, value: Arc<V>) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.0 != generation {
-            *held = (generation, Vec::new());
+        if held.generation != generation {
+            *held = Held {
+                generation,
+                entries: Vec::new(),
+            };
         }
-        held.1.retain(|(k, _)| *k != key);
-        if held.1.len() >= MOST {
-            held.1.remove(0);
+        held.entries.retain(|(k, _)| *k != key);
+        if held.entries.len() >= MOST {
+            held.entries.remove(0);
         }
-        held.1.push((key, value));
+        held.entries.push((key, value));
     }
 }
 

@@ -105,7 +105,8 @@ fn refused(e: PortalError, form: &str, kept: &[(&str, &str)]) -> Response {
         | PortalError::Rejected(_)
         | PortalError::Conflict(_)
         | PortalError::TooMany { .. }
-        | PortalError::TooLarge(_) => {
+        | PortalError::TooLarge(_)
+        | PortalError::Damaged(_) => {
             let own = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
             let mut response = go(form);
             response.extensions_mut().insert(Refused {
