@@ -39,7 +39,7 @@ async fn what_is_offered_is_told() {
     assert_eq!(offer.header("tus-max-size"), "1000");
     assert_eq!(
         offer.header("tus-extension"),
-        "creation,creation-with-upload,termination"
+        "creation,creation-with-upload,checksum,termination"
     );
 }
 
