@@ -8,6 +8,7 @@ pub mod bundle;
 pub mod crawl;
 pub mod disk;
 pub mod journey;
+pub mod leaks;
 pub mod machine;
 pub mod reader;
 pub mod server;

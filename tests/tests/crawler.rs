@@ -8,77 +8,10 @@ use std::path::{Path, PathBuf};
 use faultboard_tests::bundle::samples;
 use faultboard_tests::crawl::{Found, crawl};
 use faultboard_tests::journey::live;
-use faultboard_tests::reader::{Reader, words};
+use faultboard_tests::leaks::{Terms, list_items};
+use faultboard_tests::reader::Reader;
 use faultboard_tests::server::{Options, Server};
 use faultboard_tests::{Context, Result, ensure, machine, need, wait_for};
-
-/// What must not leak, with the case that it belongs to.
-fn terms() -> Result<Vec<(String, String)>> {
-    let mut terms = Vec::new();
-    for entry in std::fs::read_dir(machine::root().join("cases-solution"))? {
-        let dir = entry?.path();
-        let case = dir
-            .file_name()
-            .and_then(|n| n.to_str())
-            .unwrap_or_default()
-            .to_owned();
-        let file = dir.join("upstream.yaml");
-        if !file.is_file() {
-            continue;
-        }
-        let found = list_items(&std::fs::read_to_string(&file)?);
-        ensure!(!found.is_empty(), "{} lists nothing", file.display());
-        terms.extend(found.into_iter().map(|term| (case.clone(), term)));
-    }
-    ensure!(terms.len() > 20, "only {} terms", terms.len());
-    Ok(terms)
-}
-
-/// Every item of every list in a YAML file of ours: all of upstream.yaml's
-/// lists name things that must not leak.
-fn list_items(text: &str) -> Vec<String> {
-    text.lines()
-        .filter_map(|line| line.trim_start().strip_prefix("- "))
-        .map(|item| {
-            let item = item.trim();
-            match (item.strip_prefix('\''), item.strip_prefix('"')) {
-                (Some(quoted), _) => quoted.trim_end_matches('\'').replace("''", "'"),
-                (_, Some(quoted)) => quoted.trim_end_matches('"').to_owned(),
-                _ => item.to_owned(),
-            }
-        })
-        .collect()
-}
-
-/// The terms that occur in some bytes, as they are or as page text.
-fn leaks(bytes: &[u8], terms: &[(String, String)]) -> Vec<String> {
-    let text = String::from_utf8_lossy(bytes).to_lowercase();
-    let shown = words(&text);
-    let plain = text
-        .replace("\\n", " ")
-        .replace("\\\"", "\"")
-        .replace("\\/", "/");
-    terms
-        .iter()
-        .filter(|(_, term)| {
-            let term = term.to_lowercase();
-            text.contains(&term) || shown.contains(&term) || plain.contains(&term)
-        })
-        .map(|(case, term)| format!("{case}: {term}"))
-        .collect()
-}
-
-#[test]
-fn the_search_finds_what_is_there() {
-    let terms = vec![("c-1".to_owned(), "Owner/Repo#12".to_owned())];
-    assert_eq!(leaks(b"see owner/repo#12.", &terms).len(), 1);
-    assert_eq!(leaks(b"<i>Owner/</i>Repo#12", &terms).len(), 0);
-    assert_eq!(leaks(b"{\"a\":\"Owner\\/Repo#12\"}", &terms).len(), 1);
-    assert_eq!(
-        list_items("issues: []\nterms:\n- 'it''s'\n- a b\n"),
-        ["it's", "a b"]
-    );
-}
 
 #[tokio::test]
 async fn no_public_byte_holds_a_solution() -> Result<()> {
@@ -88,11 +21,12 @@ async fn no_public_byte_holds_a_solution() -> Result<()> {
         machine::site(),
         samples("repair")
     );
-    let terms = terms()?;
+    let terms = Terms::of_every_solution()?;
     let demo = machine::root().join("samples");
     let options = Options::new("crawler")
         .workers(2)
         .setting("FAULTBOARD_DEMO", demo.display().to_string());
+    let begun = std::time::Instant::now();
     let server = Server::start(options).await?;
     let reader = Reader::new(&server)?;
 
@@ -115,6 +49,7 @@ async fn no_public_byte_holds_a_solution() -> Result<()> {
     }
     ensure!(rows >= 4);
 
+    println!("boards full after {} s", begun.elapsed().as_secs());
     let starts: Vec<String> = [
         "/",
         "/board/repair",
@@ -143,7 +78,7 @@ async fn no_public_byte_holds_a_solution() -> Result<()> {
     let mut submissions: BTreeSet<String> = BTreeSet::new();
     let read = crawl(&reader, &starts, |part: &Found| {
         ensure!(part.status < 500, "{}: {}", part.place, part.status);
-        for leak in leaks(&part.bytes, &terms) {
+        for leak in terms.in_bytes(&part.bytes) {
             found.push(format!("{}: {leak}", part.place));
         }
         if let Some(rest) = part.place.strip_prefix("/submissions/")
@@ -162,12 +97,16 @@ async fn no_public_byte_holds_a_solution() -> Result<()> {
         Ok(())
     })
     .await?;
+    println!(
+        "{read} addresses, {} s: {kinds:?}",
+        begun.elapsed().as_secs()
+    );
     ensure!(found.is_empty(), "leaks: {found:#?}");
     // Live streams never end, so the crawl leaves them out.
     ensure!(submissions.len() >= rows, "submissions: {submissions:?}");
     for id in &submissions {
         let event = live(&reader, id).await?.to_string();
-        let found = leaks(event.as_bytes(), &terms);
+        let found = terms.in_bytes(event.as_bytes());
         ensure!(found.is_empty(), "the stream of {id}: {found:?}");
     }
     for kind in [
@@ -227,7 +166,8 @@ fn searched(server: &Server) -> Result<BTreeSet<String>> {
 }
 
 /// Lays out agents' workspaces and searches them.
-fn workspaces(server: &Server, terms: &[(String, String)]) -> Result<()> {
+fn workspaces(server: &Server, terms: &Terms) -> Result<()> {
+    let begun = std::time::Instant::now();
     let out = tempfile::tempdir()?;
     let cases = searched(server)?;
     for case in &cases {
@@ -266,9 +206,13 @@ fn workspaces(server: &Server, terms: &[(String, String)]) -> Result<()> {
                     );
                 }
                 let bytes = std::fs::read(&file)?;
-                let found = leaks(&bytes, terms);
+                let found = terms.in_bytes(&bytes);
                 ensure!(found.is_empty(), "{case}, {condition}: {name}: {found:?}");
             }
+            println!(
+                "{case} {condition} {files} files {} s",
+                begun.elapsed().as_secs()
+            );
             ensure!(files > 5, "{case}, {condition}: the workspace is empty");
             history(&workspace)?;
         }

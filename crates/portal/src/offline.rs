@@ -13,26 +13,29 @@ use faultboard_bundle::{Answer, AttemptEntry, AttemptSink, Checked, check_archiv
 use faultboard_catalog::Catalog;
 use faultboard_domain::finding::GuardSeverity;
 use faultboard_domain::metadata::Metadata;
+use faultboard_domain::trace::TraceSummary;
 use faultboard_domain::view::BoardRow;
 use faultboard_domain::{
     AttemptId, CaseId, Clock, Condition, Diagnosis, Digest, Report, SystemId, Track,
 };
 use faultboard_leakage::Source;
+use faultboard_sandbox::Runtime;
 use faultboard_scoring::aggregate::DiagnosisAttempt;
 use faultboard_scoring::diagnosis::{PreparedBlocks, compare};
 use faultboard_scoring::repair::RepairAttempt;
 use faultboard_scoring::usage::Usage;
 use serde_json::{Value, json};
 
+use crate::figures::Detail;
 use crate::finish::RevisionScores;
 use crate::knowledge::{bundle_knowledge, bundle_limits, load_catalog};
 use crate::{PortalError, Result, Settings, machine, rows, scan, verify};
 
 /// Keeps what traces amount to while a bundle streams by.
 #[derive(Default)]
-struct Usages(BTreeMap<String, Usage>);
+struct Summaries(BTreeMap<String, TraceSummary>);
 
-impl AttemptSink for Usages {
+impl AttemptSink for Summaries {
     fn file(&mut self, path: &str, body: &mut dyn Read) -> std::io::Result<()> {
         if path.ends_with("patch.diff")
             || path.ends_with("diagnosis.json")
@@ -41,13 +44,13 @@ impl AttemptSink for Usages {
             return Ok(());
         }
         let mut input = BufReader::new(body);
-        // A trace that can't be read has no usage; the check says so elsewhere.
+        // A trace that can't be read amounts to nothing; the check says so elsewhere.
         if let Ok(trace) = faultboard_trace::read_trace(
             &mut input,
             &faultboard_trace::Limits::default(),
             &mut |_| {},
         ) {
-            self.0.insert(path.to_owned(), Usage::from(&trace.summary));
+            self.0.insert(path.to_owned(), trace.summary);
         }
         Ok(())
     }
@@ -147,7 +150,12 @@ pub async fn score(
 ) -> Result<Value> {
     let settings = &settings.clone().absolute().map_err(unreadable)?;
     let catalog = load_catalog(settings)?;
-    let (metadata, scores, attempts) = scored(dir, settings, &catalog, clock, say).await?;
+    let ScoredBundle {
+        metadata,
+        scores,
+        attempts,
+        ..
+    } = scored(dir, settings, &catalog, None, clock, say).await?;
     let release = catalog
         .release(&metadata.release)
         .ok_or(PortalError::NotFound)?;
@@ -169,17 +177,28 @@ pub async fn score(
     }))
 }
 
-/// Scores a bundle: its metadata, its selected attempts with their scores, and a
-/// line about each.
+/// A bundle that was scored on this machine.
+pub(crate) struct ScoredBundle {
+    pub(crate) metadata: Metadata,
+    /// Its selected attempts with their scores.
+    pub(crate) scores: RevisionScores,
+    /// What the traces of the selected attempts tell beyond scores.
+    pub(crate) details: BTreeMap<AttemptId, Detail>,
+    /// A line about each selected attempt.
+    attempts: Vec<Value>,
+}
+
+/// Scores a bundle; patches on this runtime, or on the one that the settings name.
 pub(crate) async fn scored(
     dir: &Path,
     settings: &Settings,
     catalog: &Catalog,
+    runtime: Option<Arc<dyn Runtime>>,
     clock: Arc<dyn Clock>,
     say: Arc<dyn Fn(&str) + Send + Sync>,
-) -> Result<(Metadata, RevisionScores, Vec<Value>)> {
-    let mut usages = Usages::default();
-    let bundle = checked(dir, settings, catalog, &mut usages)?;
+) -> Result<ScoredBundle> {
+    let mut summaries = Summaries::default();
+    let bundle = checked(dir, settings, catalog, &mut summaries)?;
     if !bundle.report.is_ok() {
         return Err(PortalError::Rejected(Box::new(bundle.report)));
     }
@@ -188,12 +207,13 @@ pub(crate) async fn scored(
         .ok_or_else(|| PortalError::internal("an accepted bundle without metadata"))?;
     let mut scores = RevisionScores::default();
     let mut attempts = Vec::new();
+    let mut details = BTreeMap::new();
     let oracle = if metadata.track == Track::Repair {
-        Some(verify::oracle(
-            settings,
-            machine::find_runtime(settings).await?,
-            clock,
-        )?)
+        let runtime = match runtime {
+            Some(given) => given,
+            None => machine::find_runtime(settings).await?,
+        };
+        Some(verify::oracle(settings, runtime, clock)?)
     } else {
         None
     };
@@ -202,8 +222,10 @@ pub(crate) async fn scored(
         // The first ones in the order of their runs, whatever they score.
         for entry in group.into_iter().take(slots) {
             let case = catalog.case(&entry.case).ok_or(PortalError::NotFound)?;
-            let usage = usages.0.get(&entry.trace.path).copied().unwrap_or_default();
-            let attempt = attempt_id(entry)?;
+            let attempt = attempt_id(&metadata, entry)?;
+            let summary = summaries.0.get(&entry.trace.path);
+            let usage = summary.map(Usage::from).unwrap_or_default();
+            details.extend(summary.map(|s| (attempt.clone(), Detail::from(s))));
             let mut line = json!({"case": entry.case, "condition": entry.condition, "run": entry.run.folder()});
             match &entry.answer {
                 Answer::Diagnosis(_, bytes) => {
@@ -255,17 +277,24 @@ pub(crate) async fn scored(
             attempts.push(line);
         }
     }
-    Ok((metadata, scores, attempts))
+    Ok(ScoredBundle {
+        metadata,
+        scores,
+        details,
+        attempts,
+    })
 }
 
-/// An attempt's id outside of a site: the same for the same attempt.
-fn attempt_id(entry: &AttemptEntry) -> Result<AttemptId> {
+/// An attempt's id outside of a site: the same for the same attempt of the same
+/// configuration.
+fn attempt_id(metadata: &Metadata, entry: &AttemptEntry) -> Result<AttemptId> {
     let bytes = match &entry.answer {
         Answer::Patch(_, bytes) | Answer::Diagnosis(_, bytes) => bytes,
     };
     let condition = entry.condition.map_or("", Condition::as_str);
     let key = format!(
-        "{} {condition} {} {}",
+        "{} {} {condition} {} {}",
+        metadata.configuration(),
         entry.case,
         entry.run,
         Digest::of(bytes)

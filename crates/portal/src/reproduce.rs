@@ -14,12 +14,14 @@ use faultboard_catalog::Catalog;
 use faultboard_domain::metadata::Metadata;
 use faultboard_domain::view::{BoardRow, BoardStatistics, BoardView, MeasureKind, RowStatistics};
 use faultboard_domain::{
-    Case, CaseId, Clock, Digest, ReleaseId, RevisionId, SubmissionId, SubsetId, SystemId,
-    Timestamp, Track,
+    AttemptId, Case, CaseId, Clock, Digest, ReleaseId, RevisionId, SubmissionId, SubsetId,
+    SystemId, Timestamp, Track,
 };
+use faultboard_sandbox::Runtime;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::figures::Detail;
 use crate::finish::{RevisionScores, scorer_version};
 use crate::knowledge::load_catalog;
 use crate::statistics::{self, mixed, panel, profile, row};
@@ -31,6 +33,9 @@ struct StoredScores {
     scorer_version: String,
     metadata: Metadata,
     scores: RevisionScores,
+    /// What traces tell beyond scores.
+    #[serde(default)]
+    details: BTreeMap<AttemptId, Detail>,
 }
 
 /// One bundle with its scores.
@@ -38,11 +43,14 @@ struct Scored {
     name: String,
     metadata: Metadata,
     scores: RevisionScores,
+    details: BTreeMap<AttemptId, Detail>,
 }
 
 /// How to go about it.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Options {
+    /// Where patches are judged; none: where the settings say.
+    pub runtime: Option<Arc<dyn Runtime>>,
     /// Take `NAME.scores.json` where it is there and of this scorer's version.
     pub use_stored_scores: bool,
     /// Where the tables and figures are written; none: nowhere.
@@ -138,6 +146,7 @@ async fn load(
                     name,
                     metadata: stored.metadata,
                     scores: stored.scores,
+                    details: stored.details,
                 });
                 continue;
             }
@@ -146,18 +155,20 @@ async fn load(
                 stored.scorer_version
             ));
         }
-        let (metadata, scores, _) = offline::scored(
+        let scored = offline::scored(
             &bundle,
             settings,
             catalog,
+            options.runtime.clone(),
             Arc::clone(clock),
             Arc::clone(say),
         )
         .await?;
         all.push(Scored {
             name,
-            metadata,
-            scores,
+            metadata: scored.metadata,
+            scores: scored.scores,
+            details: scored.details,
         });
     }
     Ok(all)
@@ -170,6 +181,7 @@ struct Made {
     rows: Vec<(String, String, RowStatistics)>,
     cases: Vec<Case>,
     scores: BTreeMap<SubmissionId, RevisionScores>,
+    details: BTreeMap<AttemptId, Detail>,
 }
 
 fn id(prefix: char, name: &str) -> String {
@@ -283,6 +295,10 @@ fn make(catalog: &Catalog, key: &(Track, ReleaseId, SubsetId), all: &[&Scored]) 
             .iter()
             .map(|(id, s)| (id.clone(), s.scores.clone()))
             .collect(),
+        details: all
+            .iter()
+            .flat_map(|s| s.details.iter().map(|(id, d)| (id.clone(), *d)))
+            .collect(),
     })
 }
 
@@ -378,7 +394,14 @@ fn files(m: &Made, catalog: &Catalog) -> Result<BTreeMap<String, Vec<u8>>> {
     );
     // Bitmaps say nothing that the drawings don't.
     let scores = |r: &BoardRow| m.scores.get(&r.submission).cloned();
-    let drawn = figures::offline(&m.view, &m.cases, &scores, &m.statistics, catalog)?;
+    let drawn = figures::offline(
+        &m.view,
+        &m.cases,
+        &scores,
+        &m.details,
+        &m.statistics,
+        catalog,
+    )?;
     for (name, body) in drawn {
         out.insert(format!("{base}/figures/{name}"), body);
     }
@@ -408,6 +431,7 @@ pub async fn reproduce(
                 scorer_version: scorer_version(s.metadata.track),
                 metadata: s.metadata.clone(),
                 scores: s.scores.clone(),
+                details: s.details.clone(),
             };
             let bytes = serde_json::to_vec(&stored).map_err(PortalError::internal)?;
             write(&out.join(format!("scores/{}.scores.json", s.name)), &bytes)?;

@@ -11,8 +11,10 @@ use bytes::Bytes;
 use faultboard_bundle::package::{Compression, package};
 use faultboard_domain::clock::SystemClock;
 use faultboard_domain::view::{BoardQuery, SubmissionView};
-use faultboard_domain::{Actor, Outcome, Severity, SubmissionId, SubmissionState, SubsetId, Track};
-use faultboard_portal::{AttemptFile, Portal, PortalError, Settings};
+use faultboard_domain::{
+    Actor, Outcome, ReleaseId, Severity, SubmissionId, SubmissionState, SubsetId, Track,
+};
+use faultboard_portal::{AttemptFile, Portal, PortalError, Settings, reproduce};
 use faultboard_sandbox::{FakeRun, FakeRuntime, RunSpec};
 use futures::stream;
 
@@ -399,5 +401,113 @@ async fn a_reviewer_returns_a_submission_with_comments_and_takes_it_up_again() {
     portal.start_review(&site.admin, id, "").await.unwrap();
     portal.publish(&site.admin, id, "").await.unwrap();
     assert_eq!(site.view(id).await.state, SubmissionState::Published);
+    site.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_board_is_rebuilt_from_its_raw_attempts_to_the_last_digit() {
+    let site = Site::start().await;
+    let patches = (adds("a.txt"), adds("b.txt"));
+    let view = site.scored(&patches.0, &patches.1).await;
+    let portal = &site.portal;
+    portal.publish(&site.admin, &view.id, "").await.unwrap();
+    let asked = BoardQuery {
+        track: Track::Repair,
+        release: Some(ReleaseId::parse("2026.1").unwrap()),
+        subset: Some(SubsetId::parse("teaching").unwrap()),
+        slice: None,
+        sort: None,
+        reverse: false,
+        agent: None,
+        model: None,
+        open_weights: false,
+    };
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let cards = loop {
+        let gallery = portal.gallery(&Actor::Anonymous, &asked).await.unwrap();
+        let statistics = portal.board(&Actor::Anonymous, &asked).await.unwrap();
+        let waits = portal.work_waits().await.unwrap() || statistics.rows.is_empty();
+        if !waits && gallery.figures.iter().any(|f| f.computed.is_some()) {
+            break gallery.figures;
+        }
+        assert!(Instant::now() < deadline, "no figures");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+
+    // The same attempts in a folder, without the site.
+    let folder = tempfile::tempdir().unwrap();
+    let name = "2026-11-30_walkthrough-a__hand-written-steps.tar.zst";
+    std::fs::create_dir(folder.path().join("raw")).unwrap();
+    let archive = bundle(&patches.0, &patches.1);
+    std::fs::write(folder.path().join("raw").join(name), archive).unwrap();
+    let settings = Settings {
+        data_dir: folder.path().join("data"),
+        cases_dir: root().join("cases"),
+        solutions_dir: root().join("cases-solution"),
+        min_free_bytes: 0,
+        ..Settings::default()
+    };
+    let rebuild = async |use_stored_scores: bool, from: &str, out: &str| {
+        let options = reproduce::Options {
+            runtime: Some(Arc::new(site.runtime.clone())),
+            use_stored_scores,
+            out: Some(folder.path().join(out)),
+            reference: (out == "again").then(|| folder.path().join("out")),
+        };
+        reproduce::reproduce(
+            &folder.path().join(from),
+            &settings,
+            Arc::new(SystemClock),
+            &options,
+            Arc::new(|_: &str| {}),
+        )
+        .await
+        .unwrap()
+    };
+    let verified = site.verified();
+    assert!(!rebuild(false, "raw", "out").await.is_empty());
+    assert!(site.verified() > verified, "the patches were judged");
+
+    // Ids are those of the site; every number is equal as text.
+    let plain = |text: &[u8]| -> Vec<String> {
+        let text = std::str::from_utf8(text).unwrap();
+        let id = |field: &str| {
+            let rest = field.rsplit('/').next().unwrap();
+            rest.len() == 17 && rest.starts_with(['a', 's', 'r'])
+        };
+        let fields = text.lines().flat_map(|line| line.split(','));
+        fields.filter(|f| !id(f)).map(str::to_owned).collect()
+    };
+    let mut compared = 0;
+    for card in cards.iter().filter(|c| c.computed.is_some()) {
+        let file = portal
+            .figure_file(&Actor::Anonymous, &card.id, "csv", &asked, None)
+            .await
+            .unwrap();
+        let at = format!("out/repair-2026.1-teaching/figures/{}.csv", card.id);
+        let here = std::fs::read(folder.path().join(at)).unwrap();
+        assert_eq!(plain(&file.bytes), plain(&here), "{}", card.id);
+        compared += 1;
+    }
+    assert!(compared > 8, "only {compared} figures");
+    // What only traces tell is among it.
+    let behaviour = folder
+        .path()
+        .join("out/repair-2026.1-teaching/figures/behaviour.csv");
+    let behaviour = std::fs::read_to_string(behaviour).unwrap();
+    let reads = behaviour
+        .lines()
+        .find(|l| l.contains("reads and searches"))
+        .unwrap();
+    assert!(!reads.ends_with(",,,0") && reads.contains('1'), "{reads}");
+
+    // Stored scores make the very same files, and nothing is judged again.
+    let verified = site.verified();
+    let lines = rebuild(true, "out/scores", "again").await;
+    assert!(
+        lines.len() > 20 && lines.iter().all(|l| l.result == "equal"),
+        "{lines:?}"
+    );
+    assert_eq!(site.verified(), verified);
     site.end().await;
 }

@@ -231,6 +231,7 @@ async fn run(cli: Cli) -> Result {
                 use_stored_scores,
                 out,
                 reference,
+                ..Options::default()
             };
             offline::reproduce(&dir, &options, &config, json).await
         }

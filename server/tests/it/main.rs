@@ -3,6 +3,7 @@
 //! one is tested from outside, with the real binary.
 
 mod accounts;
+mod agreement;
 mod binary;
 mod downloads;
 mod headers;

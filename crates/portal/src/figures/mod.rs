@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use faultboard_catalog::Catalog;
 use faultboard_domain::job::{JobKind, Priority};
-use faultboard_domain::trace::ExitStatus;
+use faultboard_domain::trace::{ExitStatus, TraceSummary};
 use faultboard_domain::view::{BoardRow, BoardStatistics, BoardView};
 use faultboard_domain::{AttemptId, Case, CaseId, Digest, RevisionId, Timestamp, Track};
 use faultboard_jobs::{JobContext, JobFailure};
@@ -27,6 +27,7 @@ use faultboard_store::boards;
 use faultboard_store::figures::{self as stored, StoredFigure};
 use faultboard_store::jobs::Claimed;
 use faultboard_store::{Tx, attempts, flag, jobs, set_flag};
+use serde::{Deserialize, Serialize};
 
 pub(crate) use board_csv::board_csv;
 
@@ -45,11 +46,21 @@ pub(super) const DRAWN_ROWS: usize = 60;
 const SAY_EVERY: usize = 25;
 
 /// What an attempt's trace tells beyond what scores keep.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Detail {
     reads: f64,
     edits: f64,
     submitted: bool,
+}
+
+impl From<&TraceSummary> for Detail {
+    fn from(s: &TraceSummary) -> Self {
+        Self {
+            reads: f64::from(s.reads),
+            edits: f64::from(s.edits),
+            submitted: s.exit == ExitStatus::Submitted,
+        }
+    }
 }
 
 /// A case's context bundle.
@@ -294,14 +305,7 @@ impl Portal {
                     .await?;
             for a in all {
                 if let Some(s) = &a.summary {
-                    details.insert(
-                        a.id,
-                        Detail {
-                            reads: f64::from(s.reads),
-                            edits: f64::from(s.edits),
-                            submitted: s.exit == ExitStatus::Submitted,
-                        },
-                    );
+                    details.insert(a.id, Detail::from(s));
                 }
             }
             entries.insert(entry.revision.clone(), entry);
@@ -372,11 +376,12 @@ fn bundles(catalog: &Catalog) -> Vec<Bundle> {
 }
 
 /// The figures of a board that was made without a site: each with its name, its
-/// drawing, its numbers and its data. What only traces tell stays out of them.
+/// drawing, its numbers and its data.
 pub(crate) fn offline(
     view: &BoardView,
     cases: &[Case],
     scores: &dyn Fn(&BoardRow) -> Option<RevisionScores>,
+    details: &BTreeMap<AttemptId, Detail>,
     statistics: &BoardStatistics,
     catalog: &Catalog,
 ) -> Result<BTreeMap<String, Vec<u8>>> {
@@ -395,7 +400,7 @@ pub(crate) fn offline(
         view,
         cases: cases.iter().collect(),
         rows: owned.iter().map(|(r, s)| (*r, s)).collect(),
-        details: &BTreeMap::new(),
+        details,
         bundles: &bundles,
         statistics: Some(statistics),
     };
