@@ -3,7 +3,7 @@
 //! figures use these functions alike. Never fails: what it doesn't understand
 //! it leaves out.
 
-use faultboard_domain::view::{BoardQuery, COMPARED, CompareQuery, TraceQuery};
+use faultboard_domain::view::{BoardQuery, COMPARED, CompareQuery, TraceQuery, TraceSetQuery};
 use faultboard_domain::{ReleaseId, SubmissionId, SubsetId, Track};
 
 /// The pairs of a query string, decoded, in their order.
@@ -130,6 +130,22 @@ pub fn trace(query: &str) -> TraceQuery {
     TraceQuery {
         step: get(&pairs, "step").and_then(|s| s.trim().parse().ok()),
         q: get(&pairs, "q").map(|q| q.chars().take(200).collect()),
+    }
+}
+
+/// The set of traces of an address: `track`, `release`, `case`, `condition`,
+/// `outcome`, `form`, each as it stands there.
+pub fn trace_set(query: &str) -> TraceSetQuery {
+    let pairs = pairs(query);
+    let text = |key: &str| get(&pairs, key).map(|v| v.trim().chars().take(100).collect::<String>());
+    TraceSetQuery {
+        submission: None,
+        track: text("track"),
+        release: text("release"),
+        case: text("case"),
+        condition: text("condition"),
+        outcome: text("outcome"),
+        form: text("form"),
     }
 }
 

@@ -141,6 +141,17 @@ pub fn tus_client() -> Result<(PathBuf, PathBuf), String> {
     }
 }
 
+/// The folder with the agent of PyPI, and a Python for it.
+pub fn agent() -> Result<(PathBuf, PathBuf), String> {
+    let python = find("python3").ok_or("no Python is installed")?;
+    let folder = target_dir().join("agent");
+    if folder.join("minisweagent/run/mini.py").is_file() {
+        Ok((python, folder))
+    } else {
+        Err("the agent was not fetched (cargo xtask setup)".to_owned())
+    }
+}
+
 /// A program on PATH.
 pub fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;

@@ -87,6 +87,11 @@ const OIDC: &str = "oidc-provider-mock==0.3.4";
 /// The tus client of PyPI that the upload tests drive.
 const TUS: &str = "tuspy==1.1.0";
 
+/// The agent of PyPI that is run for real, and what it needs to talk to a model:
+/// its own list brings data frames and cloud clients, which it never loads here.
+const AGENT: &str = "mini-swe-agent==2.4.6";
+const AGENT_NEEDS: &str = "litellm==1.110.2 jinja2 pyyaml rich requests tenacity typer prompt_toolkit platformdirs python-dotenv textual";
+
 /// Which parts of a set-up a task wants.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
@@ -142,6 +147,7 @@ pub(crate) fn setup(wanted: &Wanted) -> Result<()> {
         fetch_axe();
         fetch_oidc();
         fetch_tus_client();
+        fetch_agent();
     }
     Ok(())
 }
@@ -231,7 +237,7 @@ fn fetch_oidc() {
     fetch(OIDC, &[], "oidc", &module, "no identity provider");
 }
 
-/// Fetches a package from PyPI into a folder of its own below `target`, unless
+/// Fetches packages from PyPI into a folder of its own below `target`, unless
 /// the file that is wanted of it is there.
 fn fetch(package: &str, options: &[&str], folder: &str, wanted: &Path, without: &str) {
     if wanted.is_file() {
@@ -246,7 +252,7 @@ fn fetch(package: &str, options: &[&str], folder: &str, wanted: &Path, without: 
             "--target",
         ])
         .arg(shell::target_dir().join(folder))
-        .arg(package);
+        .args(package.split(' '));
     let fetched = shell::run_quietly(&mut pip, Duration::from_secs(240), "");
     match fetched {
         Ok(_) if wanted.is_file() => ui::step(&format!("fetched {package}")),
@@ -260,4 +266,13 @@ fn fetch(package: &str, options: &[&str], folder: &str, wanted: &Path, without: 
 fn fetch_tus_client() {
     let module = shell::target_dir().join("tus-client/tusclient/client.py");
     fetch(TUS, &[], "tus-client", &module, "no tus client");
+}
+
+/// Fetches the agent, with the same consequence.
+fn fetch_agent() {
+    let without = "no agent to run for real";
+    let needs = shell::target_dir().join("agent/litellm/__init__.py");
+    fetch(AGENT_NEEDS, &[], "agent", &needs, without);
+    let module = shell::target_dir().join("agent/minisweagent/run/mini.py");
+    fetch(AGENT, &["--no-deps"], "agent", &module, without);
 }

@@ -41,7 +41,8 @@ pub fn page(view: &CaseView) -> AnyView {
         .then(|| section("repair", "Repair outcomes", repair(&view.repair)));
     let diagnosis = (!view.diagnosis.is_empty())
         .then(|| section("coverage", "Diagnosis coverage", diagnosis(&view.diagnosis)));
-    let nobody = (view.repair.is_empty() && view.diagnosis.is_empty()).then(|| {
+    let attempted = !(view.repair.is_empty() && view.diagnosis.is_empty());
+    let nobody = (!attempted).then(|| {
         section(
             "outcomes",
             "Outcomes",
@@ -74,6 +75,7 @@ pub fn page(view: &CaseView) -> AnyView {
                 </div>
                 <aside class="side-column">
                     {section("facts", "Facts", facts(view))}
+                    {attempted.then(|| section("downloads", "Downloads", downloads(&c.id)))}
                     {view.proof.as_ref().map(|p| section("proof", "Proof", proof::facts(p)))}
                 </aside>
             </div>
@@ -130,6 +132,18 @@ fn facts(view: &CaseView) -> AnyView {
 #[expect(clippy::cast_precision_loss, reason = "a limit in seconds")]
 fn seconds(s: u64) -> f64 {
     s as f64
+}
+
+/// The traces of published attempts at the case.
+fn downloads(id: &CaseId) -> AnyView {
+    let form = |form: &str| format!("/traces.zip?case={id}&form={form}");
+    view! {
+        <ul class="plain">
+            <li><a href=form("original")>"Traces of its published attempts, zip"</a></li>
+            <li><a href=form("normalised")>"The same as normalised steps, zip"</a></li>
+        </ul>
+    }
+    .into_any()
 }
 
 /// The most configurations that a case lists.

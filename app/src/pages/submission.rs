@@ -1,6 +1,8 @@
 //! A submission: where it stands, its attempts as they are scored, its scores,
 //! what was wrong with it, its history and its downloads.
 
+use std::collections::BTreeSet;
+
 use faultboard_domain::view::SubmissionView;
 use faultboard_domain::{SubmissionId, SubmissionState, Track};
 use leptos::prelude::*;
@@ -211,12 +213,63 @@ pub fn section(id: &'static str, head: &'static str, content: AnyView) -> AnyVie
     .into_any()
 }
 
+/// A form for a part of the traces; the answer is the archive.
+fn some_traces(view: &SubmissionView, base: &str) -> AnyView {
+    let attempts = &view.live.attempts;
+    let choice = |name: &'static str, label: &'static str, words: Vec<String>| {
+        // What has one value only needs no filter.
+        (words.len() > 1).then(|| {
+            let options: Vec<AnyView> = words
+                .into_iter()
+                .map(|w| view! { <option value=w.clone()>{w.clone()}</option> }.into_any())
+                .collect();
+            view! {
+                <div class="field">
+                    <label for=format!("traces-{name}")>{label}</label>
+                    <select id=format!("traces-{name}") name=name><option value="">"all"</option>{options}</select>
+                </div>
+            }
+        })
+    };
+    let cases: BTreeSet<String> = attempts.iter().map(|a| a.case.to_string()).collect();
+    let conditions: BTreeSet<String> = attempts
+        .iter()
+        .filter_map(|a| a.condition)
+        .map(|c| c.to_string())
+        .collect();
+    let outcomes: BTreeSet<String> = attempts
+        .iter()
+        .filter_map(|a| a.outcome)
+        .map(|o| o.to_string())
+        .collect();
+    view! {
+        <details class="more">
+            <summary>"Some of the traces"</summary>
+            <form method="get" action=format!("{base}/traces.zip")>
+                {choice("case", "Case", cases.into_iter().collect())}
+                {choice("condition", "Condition", conditions.into_iter().collect())}
+                {choice("outcome", "Outcome", outcomes.into_iter().collect())}
+                <div class="field">
+                    <label for="traces-form">"Form"</label>
+                    <select id="traces-form" name="form">
+                        <option value="original">"as handed in"</option>
+                        <option value="normalised">"normalised steps"</option>
+                    </select>
+                </div>
+                <button class="button">"Download, zip"</button>
+            </form>
+        </details>
+    }
+    .into_any()
+}
+
 fn downloads(view: &SubmissionView) -> AnyView {
     let base = format!("/submissions/{}", view.id);
     let traces = (view.trace_bytes > 0).then(|| {
         view! {
             <li><a href=format!("{base}/traces.zip")>"All traces, zip"</a><span class="remark num">{format::bytes(view.trace_bytes)}</span></li>
             <li><a href=format!("{base}/traces.tar.zst")>"All traces, tar.zst"</a></li>
+            <li>{some_traces(view, &base)}</li>
         }
     });
     let report = view.report.is_some().then(

@@ -1,7 +1,6 @@
 //! Files that people take away: traces as sent or normalised, patches,
 //! diagnoses, reports, selection manifests. Each is served by its digest.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -73,7 +72,7 @@ fn media_type(name: &str) -> &'static str {
     }
 }
 
-fn file(stored: &Stored, name: String) -> BlobFile {
+pub(crate) fn file(stored: &Stored, name: String) -> BlobFile {
     BlobFile {
         content_type: media_type(&name),
         digest: stored.digest.clone(),
@@ -154,18 +153,6 @@ impl Portal {
             "application/json",
             format!("{id}-selection.json"),
         ))
-    }
-
-    /// Every trace of a submission, as sent, named by its path in the bundle.
-    pub async fn traces(&self, actor: &Actor, id: &SubmissionId) -> Result<Vec<BlobFile>> {
-        let s = self.readable(actor, id).await?;
-        let all = attempts::of_submission(&mut *self.store.reader().await?, &s.id).await?;
-        let mut names = HashSet::new();
-        Ok(all
-            .iter()
-            .map(|a| file(&a.trace, a.trace_name.clone()))
-            .filter(|f| names.insert(f.name.clone()))
-            .collect())
     }
 
     /// One file of an attempt.

@@ -49,6 +49,7 @@ mod sweep;
 pub mod synthetic;
 mod teams;
 mod template;
+mod trace_set;
 mod uploads;
 mod verify;
 

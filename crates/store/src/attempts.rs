@@ -140,6 +140,49 @@ pub async fn of_submission(c: &mut Connection, id: &SubmissionId) -> Result<Vec<
     rows.iter().map(attempt).collect()
 }
 
+/// An attempt's trace: what archives of many need of it, and no more.
+#[derive(Debug, Clone)]
+pub struct TraceOf {
+    /// The attempt.
+    pub id: AttemptId,
+    /// Its case.
+    pub case: CaseId,
+    /// Its condition (repair).
+    pub condition: Option<Condition>,
+    /// Its run.
+    pub run: RunNumber,
+    /// The trace as sent.
+    pub trace: Stored,
+    /// The trace's path within the bundle's top folder.
+    pub trace_name: String,
+    /// The normalised trace, if it could be read.
+    pub normalised: Option<Stored>,
+}
+
+/// The traces of a submission's attempts, in their order.
+pub async fn traces_of(c: &mut Connection, id: &SubmissionId) -> Result<Vec<TraceOf>> {
+    let rows = sqlx::query("select id, case_id, condition, run, trace_digest, trace_size, trace_name, normalised_digest, normalised_size from attempts where submission_id = ? order by position")
+        .bind(id.as_str())
+        .fetch_all(c)
+        .await?;
+    rows.iter()
+        .map(|r| {
+            let condition: Option<String> = r.try_get("condition")?;
+            Ok(TraceOf {
+                id: AttemptId::parse(r.try_get("id")?)?,
+                case: CaseId::parse(r.try_get("case_id")?)?,
+                condition: condition.map(|c| c.parse::<Condition>()).transpose()?,
+                run: RunNumber(r.try_get("run")?),
+                trace: stored(r, "trace_digest", "trace_size")?.ok_or_else(|| {
+                    crate::StoreError::Corrupt("attempt without trace".to_owned())
+                })?,
+                trace_name: r.try_get("trace_name")?,
+                normalised: stored(r, "normalised_digest", "normalised_size")?,
+            })
+        })
+        .collect()
+}
+
 /// Adds a finding.
 pub async fn insert_finding(
     c: &mut Connection,

@@ -1,8 +1,6 @@
-//! Files to take away: boards and figures as data, a submission's reports and
-//! traces, an attempt's parts. Everything that came from a submitter is sent as
+//! Files to take away: boards and figures as data, a submission's reports, an
+//! attempt's parts. Everything that came from a submitter is sent as
 //! an attachment that no browser runs.
-
-use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
@@ -10,31 +8,16 @@ use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use bytes::Bytes;
 use faultboard_app::query;
 use faultboard_domain::view::BoardQuery;
-use faultboard_domain::{Actor, AttemptId, Digest, ReleaseId, SubmissionId, Track};
-use faultboard_portal::{AttemptFile, BlobFile, FileBody};
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
-use futures::stream::BoxStream;
+use faultboard_domain::{Actor, AttemptId, ReleaseId, SubmissionId, Track};
+use faultboard_portal::{AttemptFile, FileBody};
 
 use super::actor::Asker;
-use super::body;
 use super::fault::Fault;
+use super::pages;
 use super::ranges::{Wanted, wanted};
 use super::state::Site;
-use super::{pages, tarball, zipfile};
-
-/// Opens a stored file from its beginning.
-pub(super) type Opener = Arc<
-    dyn Fn(
-            BlobFile,
-        )
-            -> BoxFuture<'static, std::io::Result<BoxStream<'static, std::io::Result<Bytes>>>>
-        + Send
-        + Sync,
->;
 
 /// Endings of a figure's forms.
 const FIGURE_FORMATS: &[&str] = &["svg", "png", "csv", "json"];
@@ -50,8 +33,6 @@ pub(super) fn routes() -> Router<Site> {
         .route("/compare.json", get(compare_json))
         .route("/submissions/{id}/report.json", get(report))
         .route("/submissions/{id}/selection.json", get(selection))
-        .route("/submissions/{id}/traces.zip", get(traces_zip))
-        .route("/submissions/{id}/traces.tar.zst", get(traces_tar))
         .route("/attempts/{id}/trace", get(trace))
         .route("/attempts/{id}/trace.jsonl", get(normalised))
         .route("/attempts/{id}/patch.diff", get(patch))
@@ -70,7 +51,7 @@ pub(super) fn cache_control(actor: &Actor) -> HeaderValue {
 
 /// A `Content-Disposition` with a name that is safe in a header and on a disk:
 /// letters, digits, `.`, `_`, `-`; anything else becomes `_`.
-fn disposition(kind: &str, name: &str) -> HeaderValue {
+pub(super) fn disposition(kind: &str, name: &str) -> HeaderValue {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let safe: String = last
         .chars()
@@ -252,94 +233,6 @@ async fn selection(
         .selection_file(&actor, &SubmissionId::parse(&id)?)
         .await?;
     Ok(small(&actor, file, false))
-}
-
-/// Opens stored files for archives.
-fn opener(site: &Site) -> Opener {
-    let portal = site.portal.clone();
-    Arc::new(move |file: BlobFile| {
-        let portal = portal.clone();
-        async move {
-            portal
-                .blob_stream(&file, None)
-                .await
-                .map_err(|e| std::io::Error::other(e.to_string()))
-        }
-        .boxed()
-    })
-}
-
-/// What the archives of a submission's traces share.
-async fn traces(
-    site: &Site,
-    actor: &Actor,
-    id: &str,
-    ending: &str,
-) -> Result<(Vec<BlobFile>, HeaderMap, tokio::sync::OwnedSemaphorePermit), Fault> {
-    let id = SubmissionId::parse(id)?;
-    let files = site.portal.traces(actor, &id).await?;
-    let room = site.archives.clone().try_acquire_owned().map_err(|_| {
-        Fault::busy(
-            "Many archives are being made just now. Try again in a minute.",
-            60,
-        )
-    })?;
-    let mut listing = String::from(ending);
-    for file in &files {
-        listing.push('\n');
-        listing.push_str(&file.name);
-        listing.push('\t');
-        listing.push_str(file.digest.as_str());
-    }
-    let mut headers = HeaderMap::new();
-    headers.insert(header::CACHE_CONTROL, cache_control(actor));
-    headers.insert(
-        header::CONTENT_DISPOSITION,
-        disposition("attachment", &format!("{id}-traces.{ending}")),
-    );
-    let tag = format!("\"{}\"", Digest::of(listing.as_bytes()));
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
-        headers.insert(header::ETAG, tag);
-    }
-    Ok((files, headers, room))
-}
-
-async fn traces_zip(
-    State(site): State<Site>,
-    Asker(actor): Asker,
-    Path(id): Path<String>,
-) -> Result<Response, Fault> {
-    let (files, mut headers, room) = traces(&site, &actor, &id, "zip").await?;
-    let plan = zipfile::Plan::new(files.iter().map(|f| (f.name.as_str(), f.size)));
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("application/zip"),
-    );
-    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(plan.length));
-    let open = opener(&site);
-    let body = body::outgoing(move |sink| async move {
-        let _room = room;
-        zipfile::write(plan, files, open, sink).await
-    });
-    Ok((headers, body).into_response())
-}
-
-async fn traces_tar(
-    State(site): State<Site>,
-    Asker(actor): Asker,
-    Path(id): Path<String>,
-) -> Result<Response, Fault> {
-    let (files, mut headers, room) = traces(&site, &actor, &id, "tar.zst").await?;
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("application/zstd"),
-    );
-    let open = opener(&site);
-    let body = body::outgoing(move |sink| async move {
-        let _room = room;
-        tarball::write(files, open, sink).await
-    });
-    Ok((headers, body).into_response())
 }
 
 /// A stored file, whole or in part.

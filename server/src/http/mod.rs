@@ -27,6 +27,7 @@ mod state;
 mod statics;
 mod tarball;
 mod template;
+mod trace_sets;
 mod tus;
 mod zipfile;
 
@@ -47,6 +48,7 @@ pub fn router(site: Site) -> Router {
         .merge(template::routes())
         .merge(tus::routes())
         .merge(downloads::routes())
+        .merge(trace_sets::routes())
         .merge(live::routes())
         .merge(api::routes())
         .merge(api_reevaluations::routes())

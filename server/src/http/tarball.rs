@@ -7,7 +7,7 @@ use faultboard_portal::BlobFile;
 use futures::stream::StreamExt as _;
 
 use super::body::{Gone, Sink};
-use super::downloads::Opener;
+use super::trace_sets::Opener;
 
 /// Quick, and good enough for text.
 const LEVEL: i32 = 3;

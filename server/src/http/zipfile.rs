@@ -9,7 +9,7 @@ use flate2::Crc;
 use futures::stream::StreamExt as _;
 
 use super::body::{Gone, Sink};
-use super::downloads::Opener;
+use super::trace_sets::Opener;
 
 /// The format's limit of 32-bit fields; beyond it zip64 fields are written.
 const LIMIT_32: u64 = 0xFFFF_FFFF;

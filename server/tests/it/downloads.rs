@@ -106,6 +106,65 @@ async fn another_program_reads_the_zip() {
     );
 }
 
+fn names(zip: &[u8]) -> Vec<String> {
+    let zip = zip::ZipArchive::new(std::io::Cursor::new(zip.to_vec())).unwrap();
+    zip.file_names().map(|n| n.unwrap().into_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sets_of_traces_hold_what_was_asked_for() {
+    let app = App::new().await;
+    let id = app.published().await;
+    let all = names(&app.get(&format!("/submissions/{id}/traces.zip")).await.body);
+    let case = all[0].split('/').next().unwrap().to_owned();
+    let of_case: Vec<&String> = all
+        .iter()
+        .filter(|n| n.starts_with(&format!("{case}/")))
+        .collect();
+    assert!(of_case.len() < all.len());
+
+    // One case of a submission, as sent and as steps.
+    let own = |query: &str| format!("/submissions/{id}/traces.zip?case={case}{query}");
+    let part = app.get(&own("")).await;
+    assert_eq!(
+        part.header("content-disposition"),
+        format!("attachment; filename=\"{id}-{case}-traces.zip\"")
+    );
+    assert_eq!(names(&part.body).iter().collect::<Vec<_>>(), of_case);
+    let steps = names(&app.get(&own("&form=normalised")).await.body);
+    assert_eq!(steps.len(), of_case.len());
+    assert!(
+        steps.iter().all(|n| n.ends_with("/steps.jsonl")),
+        "{steps:?}"
+    );
+    // A condition or an outcome is none of a diagnosis: an empty archive.
+    let none = app.get(&own("&condition=symptom-only")).await;
+    assert_eq!((none.status, names(&none.body).len()), (StatusCode::OK, 0));
+
+    // Of all published submissions, each in its own folder.
+    let everybody = app.get(&format!("/traces.zip?case={case}")).await;
+    let wanted: Vec<String> = of_case.iter().map(|n| format!("{id}/{n}")).collect();
+    assert_eq!(names(&everybody.body), wanted);
+    let packed = app
+        .get("/traces.tar.zst?release=2026.1&track=diagnosis")
+        .await;
+    let mut tar = tar::Archive::new(zstd::stream::read::Decoder::new(&*packed.body).unwrap());
+    assert_eq!(tar.entries().unwrap().count(), all.len());
+    let other = app.get("/traces.zip?release=2026.1&track=repair").await;
+    assert!(names(&other.body).is_empty());
+
+    // Everything at once is refused, and what can't be read is never left out.
+    let refused = app.get("/traces.zip").await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    let wrong = app
+        .get("/traces.zip?release=..%2F&outcome=won&condition=any&form=raw&track=x")
+        .await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+    for word in ["release", "outcome", "condition", "form", "track"] {
+        assert!(wrong.text().contains(&format!("{word} ")), "{word}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn parts_of_a_trace_as_the_standard_says() {
     let app = App::new().await;

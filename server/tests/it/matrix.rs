@@ -68,6 +68,8 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("GET", "/api/v1/compare", "/api/v1/compare", "AAAAAA"),
     ("GET", "/api/v1/openapi.json", "/api/v1/openapi.json", "AAAAAA"),
     ("GET", "/api/v1/reported", "/api/v1/reported", "AAAAAA"),
+    ("GET", "/traces.zip", "/traces.zip?release=2026.1", "AAAAAA"),
+    ("GET", "/traces.tar.zst", "/traces.tar.zst?release=2026.1", "AAAAAA"),
     ("GET", "/api/v1/submissions", "/api/v1/submissions?of=public", "AAAAAA"),
     // A submission that is not public.
     ("GET", "/submissions/:id", "/submissions/{s}", "HHAAAA"),

@@ -19,6 +19,26 @@ pub struct TraceQuery {
     pub q: Option<String>,
 }
 
+/// Which traces are wanted in one archive. Every field comes from the URL as it
+/// stands there: a filter that can't be read must be refused, never left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceSetQuery {
+    /// One submission's; none: all published ones.
+    pub submission: Option<SubmissionId>,
+    /// Of this track.
+    pub track: Option<String>,
+    /// Handed in for this release.
+    pub release: Option<String>,
+    /// Of attempts at this case.
+    pub case: Option<String>,
+    /// Of attempts under this condition.
+    pub condition: Option<String>,
+    /// Of attempts that ended so.
+    pub outcome: Option<String>,
+    /// `original` bytes, the default, or `normalised` steps.
+    pub form: Option<String>,
+}
+
 /// One line in the list of steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepLine {
