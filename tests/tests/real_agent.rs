@@ -187,12 +187,19 @@ async fn what_a_real_agent_did_is_what_the_site_shows() -> Result<()> {
         "{}",
         told("output")
     );
-    let page = words(&reader.text(&format!("/attempts/{attempt}")).await?);
     ensure!(
-        page.contains("Only the next number may be taken."),
-        "{page}"
+        codes.len() == 5,
+        "the end of the run is no failure: {codes:?}"
     );
-    ensure!(page.contains("submitted"), "{page}");
+    let page = words(&reader.text(&format!("/attempts/{attempt}?step=4")).await?);
+    for shown in [
+        "Only the next number may be taken.",
+        "turns, steps 5,",
+        "first edit turn 3",
+        "ended submitted",
+    ] {
+        ensure!(page.contains(shown), "'{shown}' is missing: {page}");
+    }
 
     // The bytes come back as the agent wrote them.
     let kept = reader.get(&format!("/attempts/{attempt}/trace")).await?;

@@ -17,6 +17,8 @@ use crate::summary::exit_of;
 pub(crate) struct MiniSweAgent;
 
 const ID: &str = "mini-swe-agent";
+/// What stands in for the output of a call that ended the run.
+const NOT_EXECUTED: &str = "action was not executed";
 
 impl Reader for MiniSweAgent {
     fn id(&self) -> &'static str {
@@ -157,6 +159,9 @@ pub(crate) fn message(message: &Value, out: &mut Assembler<'_>) {
                 out.answer_next(observation(content, None), time);
             }
         }
+        // What ends a run has no output of its own: the message after this one
+        // says how it ended.
+        StepRole::Tool if json::text(extra, &["exception_info"]) == Some(NOT_EXECUTED) => {}
         StepRole::Tool => {
             let seen = tool_output(&content, extra);
             let id = json::text(message, &["tool_call_id"]);
