@@ -74,7 +74,8 @@ impl Terms {
         self.named
             .iter()
             .zip(found)
-            .filter_map(|((case, term), found)| found.then(|| format!("{case}: {term}")))
+            .filter(|(_, found)| *found)
+            .map(|((case, term), _)| format!("{case}: {term}"))
             .collect()
     }
 

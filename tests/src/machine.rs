@@ -152,6 +152,18 @@ pub fn agent() -> Result<(PathBuf, PathBuf), String> {
     }
 }
 
+/// The most memory that a process has held at once, bytes.
+///
+/// # Errors
+/// When the kernel does not tell: the process is gone.
+pub fn peak_memory(pid: u32) -> std::io::Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok())
+        .map(|kb| kb * 1024)
+        .ok_or_else(|| std::io::Error::other("the kernel tells no VmHWM"))
+}
+
 /// A program on PATH.
 pub fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;

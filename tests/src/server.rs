@@ -86,6 +86,11 @@ impl Server {
         Ok(server)
     }
 
+    /// The process's number.
+    pub fn pid(&self) -> Result<u32> {
+        Ok(self.child.as_ref().context("the server is down")?.id())
+    }
+
     /// The binary with this server's settings and its log.
     fn binary(&self, verb: &str) -> Result<Command> {
         let root = machine::root();

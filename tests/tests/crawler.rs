@@ -26,7 +26,6 @@ async fn no_public_byte_holds_a_solution() -> Result<()> {
     let options = Options::new("crawler")
         .workers(2)
         .setting("FAULTBOARD_DEMO", demo.display().to_string());
-    let begun = std::time::Instant::now();
     let server = Server::start(options).await?;
     let reader = Reader::new(&server)?;
 
@@ -49,7 +48,6 @@ async fn no_public_byte_holds_a_solution() -> Result<()> {
     }
     ensure!(rows >= 4);
 
-    println!("boards full after {} s", begun.elapsed().as_secs());
     let starts: Vec<String> = [
         "/",
         "/board/repair",
@@ -97,10 +95,6 @@ async fn no_public_byte_holds_a_solution() -> Result<()> {
         Ok(())
     })
     .await?;
-    println!(
-        "{read} addresses, {} s: {kinds:?}",
-        begun.elapsed().as_secs()
-    );
     ensure!(found.is_empty(), "leaks: {found:#?}");
     // Live streams never end, so the crawl leaves them out.
     ensure!(submissions.len() >= rows, "submissions: {submissions:?}");
@@ -167,7 +161,6 @@ fn searched(server: &Server) -> Result<BTreeSet<String>> {
 
 /// Lays out agents' workspaces and searches them.
 fn workspaces(server: &Server, terms: &Terms) -> Result<()> {
-    let begun = std::time::Instant::now();
     let out = tempfile::tempdir()?;
     let cases = searched(server)?;
     for case in &cases {
@@ -209,10 +202,6 @@ fn workspaces(server: &Server, terms: &Terms) -> Result<()> {
                 let found = terms.in_bytes(&bytes);
                 ensure!(found.is_empty(), "{case}, {condition}: {name}: {found:?}");
             }
-            println!(
-                "{case} {condition} {files} files {} s",
-                begun.elapsed().as_secs()
-            );
             ensure!(files > 5, "{case}, {condition}: the workspace is empty");
             history(&workspace)?;
         }

@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 /// What the model says in each turn, and the commands that it calls.
 fn script() -> Value {
     json!([
-        {"say": "I look at what is there.", "run": ["ls -la relay && cat relay/receiver.py"]},
+        {"say": "I look at what is there.", "run": ["ls relay && cat relay/receiver.py"]},
         {"say": "Who takes a record in?", "run": ["grep -rn admission relay | head -20"]},
         {"say": "Only the next number may be taken.", "run": [
             "sed -i 's/elif not self.admission.take():/elif number != self.journal.last.get(self.stream, 0) + 1 or not self.admission.take():/' relay/receiver.py"
         ]},
-        {"say": "Two things at once; one is wrong.", "run": ["python3 -m py_compile relay/receiver.py", "python3 -m nothing_of_the_kind"]},
+        {"say": "Two things at once; one is wrong.", "run": ["python3 -m py_compile relay/receiver.py", "python3 -c 'import sys; print(1 + 2, \"checks failed\"); sys.exit(1)'"]},
         {"say": "Done.", "run": ["echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git -c safe.directory='*' diff"]}
     ])
 }
@@ -200,6 +200,75 @@ async fn what_a_real_agent_did_is_what_the_site_shows() -> Result<()> {
     ] {
         ensure!(page.contains(shown), "'{shown}' is missing: {page}");
     }
+
+    // Its commands, run once more, do what the trace says; of a trace that was
+    // written otherwise they don't.
+    let patch_file = dir.path().join("patch.diff");
+    std::fs::write(&patch_file, patch)?;
+    let replay = |trace: &[u8]| -> Result<Value> {
+        let file = dir.path().join("again.traj.json");
+        std::fs::write(&file, trace)?;
+        let out = server
+            .command()
+            .args(["--json", "replay", "--case", "relay-1", "--patch"])
+            .args([&patch_file, &file])
+            .output()?;
+        serde_json::from_slice(&out.stdout).with_context(|| {
+            format!(
+                "the replay says nothing: {}",
+                String::from_utf8_lossy(&out.stderr)
+            )
+        })
+    };
+    let departing = |view: &Value| -> Vec<(u64, String)> {
+        let steps = view["steps"].as_array().into_iter().flatten();
+        steps
+            .filter(|s| matches!(s["departure"].as_str(), Some("output" | "exit" | "not-run")))
+            .filter_map(|s| Some((s["index"].as_u64()?, s["departure"].as_str()?.to_owned())))
+            .collect()
+    };
+    let honest = replay(&trace)?;
+    ensure!(departing(&honest).is_empty(), "{honest:#}");
+    ensure!(
+        honest["tree"]["departs"] == json!([]),
+        "the tree: {honest:#}"
+    );
+    let text = String::from_utf8(trace.clone())?;
+    let forged = text
+        .replace("3 checks failed", "all checks passed")
+        .replace("class Connection", "class Invented");
+    ensure!(forged != text, "nothing was forged");
+    let found = replay(forged.as_bytes())?;
+    ensure!(
+        departing(&found) == [(2, "output".to_owned()), (6, "output".to_owned())],
+        "{found:#}"
+    );
+    std::fs::write(
+        &patch_file,
+        patch.replace("+        elif", "+        elif True or"),
+    )?;
+    let other = replay(&trace)?;
+    ensure!(
+        other["tree"]["departs"][0][0] == "relay/receiver.py",
+        "{other:#}"
+    );
+
+    // A maintainer has it done on the site.
+    let admin = Reader::admin(&server).await?;
+    admin
+        .post(&format!("/admin/attempts/{attempt}/replay"), &[])
+        .await?;
+    let page = faultboard_tests::wait_for("the replay", 120, async || {
+        let page = words(&admin.text(&format!("/attempts/{attempt}")).await?);
+        Ok(page.contains("commands were run again").then_some(page))
+    })
+    .await?;
+    ensure!(
+        page.contains("6 of 6 commands were run again, 0 with another output or exit status; the tree became what the patch makes of it"),
+        "{page}"
+    );
+    let owner = words(&reader.text(&format!("/attempts/{attempt}")).await?);
+    ensure!(!owner.contains("run again"), "{owner}");
 
     // The bytes come back as the agent wrote them.
     let kept = reader.get(&format!("/attempts/{attempt}/trace")).await?;

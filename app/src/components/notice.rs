@@ -27,6 +27,7 @@ pub fn sentence(key: &str) -> Option<&'static str> {
         "finding-cleared" => "The hit is cleared.",
         "scoring-resumed" => "The submission goes on to scoring.",
         "proof-asked-for" => "The proof is in the queue.",
+        "replay-asked-for" => "The replay is in the queue; what comes of it stands below.",
         "job-retried" => "The job is back in the queue.",
         "job-cancelled" => "The job is cancelled.",
         "queue-paused" => "Workers finish what they hold and claim nothing new.",

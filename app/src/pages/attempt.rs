@@ -1,14 +1,14 @@
 //! One attempt: its trace step by step, its result, its patch or diagnosis.
 
 use faultboard_domain::outcome::RepairResult;
-use faultboard_domain::view::{AttemptView, FigureView, TraceQuery};
+use faultboard_domain::view::{AttemptView, FigureView, ReplayStatus, TraceQuery};
 use faultboard_domain::{AttemptId, Diagnosis};
 use leptos::prelude::*;
 
 use super::submission::section;
 use super::trace;
 use crate::components::frame::title;
-use crate::components::{diff, figure, findings, glyph, notice, pager, stat, when};
+use crate::components::{diff, figure, findings, glyph, notice, pager, replay, stat, when};
 use crate::islands::{LiveRegion, TraceKeys};
 use crate::{data, format, query};
 
@@ -24,14 +24,20 @@ pub fn Route() -> impl IntoView {
         move |portal, actor| async move {
             let view = portal.attempt(&actor, &id, &asked).await?;
             let map = portal.label_map(&actor, &id).await?;
-            Ok((view, map))
+            let replay = portal.replay_of(&actor, &id).await?;
+            Ok((view, map, replay))
         },
-        move |(view, map)| page(&view, map.as_ref(), &shown),
+        move |(view, map, replay)| page(&view, map.as_ref(), replay.as_ref(), &shown),
     )
 }
 
 /// The page.
-pub fn page(view: &AttemptView, map: Option<&FigureView>, asked: &TraceQuery) -> AnyView {
+pub fn page(
+    view: &AttemptView,
+    map: Option<&FigureView>,
+    replay: Option<&ReplayStatus>,
+    asked: &TraceQuery,
+) -> AnyView {
     let what = match view.condition {
         Some(c) => format!("{} · {} · {}", view.case, c.title(), view.run),
         None => format!("{} · {}", view.case, view.run),
@@ -78,6 +84,7 @@ pub fn page(view: &AttemptView, map: Option<&FigureView>, asked: &TraceQuery) ->
             {map.map(figure::alone)}
             {stages}
             {hits}
+            {replay.map(|status| section("replay", "Replay", replay::replay(&view.id, status)))}
         </div>
     }
     .into_any()

@@ -10,8 +10,9 @@ use faultboard_domain::metadata::{
 };
 use faultboard_domain::trace::{Action, ActionKind, Observation, Step, StepRole};
 use faultboard_domain::view::{
-    AttemptCell, AttemptStatus, AttemptView, BoardQuery, BoardView, Column, DiffLine, EventView,
-    FindingView, Span, StepLine, SubmissionLive, SubmissionView, TraceQuery,
+    AttemptCell, AttemptStatus, AttemptView, BoardQuery, BoardView, Column, Departure, DiffLine,
+    EventView, FindingView, ReplayStatus, ReplayView, ReplayedStep, ReplayedTree, Span, StepLine,
+    SubmissionLive, SubmissionView, TraceQuery,
 };
 use faultboard_domain::{
     AttemptId, CaseId, Diagnosis, Digest, Finding, Problem, ReleaseId, Report, RunNumber,
@@ -69,6 +70,30 @@ fn metadata() -> Metadata {
             no_fixes: true,
             no_benchmark_access: true,
         },
+    }
+}
+
+fn replay() -> ReplayStatus {
+    ReplayStatus {
+        newest: Some(ReplayView {
+            steps: vec![ReplayedStep {
+                index: 0,
+                command: EVIL.to_owned(),
+                departure: Departure::Output,
+                why: EVIL.to_owned(),
+                told: EVIL.to_owned(),
+                seen: EVIL.to_owned(),
+            }],
+            tree: Some(ReplayedTree {
+                departs: vec![(EVIL.to_owned(), EVIL.to_owned())],
+                left_behind: vec![EVIL.to_owned()],
+            }),
+            shell: "fresh".to_owned(),
+            image_digest: EVIL.to_owned(),
+            seconds: 1.0,
+            at: Timestamp(0),
+        }),
+        under_way: true,
     }
 }
 
@@ -231,7 +256,7 @@ fn what_submitters_write_is_shown_as_text() {
         step: None,
         q: Some(EVIL.to_owned()),
     };
-    let page = html(|| pages::attempt::page(&attempt(), None, &asked));
+    let page = html(|| pages::attempt::page(&attempt(), None, Some(&replay()), &asked));
     assert_inert(&page);
     assert!(!page.contains("onclick"), "{page}");
 }

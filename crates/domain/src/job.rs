@@ -25,6 +25,8 @@ words!(
         Figures = "figures",
         /// Compute the comparisons that readers have asked for.
         Compare = "compare",
+        /// Run the commands of a trace once more.
+        Replay = "replay",
     }
 );
 

@@ -19,6 +19,7 @@ pub mod patching;
 pub mod prepare;
 pub mod proof;
 mod record;
+pub mod replay;
 pub mod scratch;
 pub mod settings;
 mod snapshot;

@@ -37,6 +37,7 @@ mod proofs;
 mod random;
 mod reevaluation;
 mod reevaluation_page;
+mod replays;
 pub mod reproduce;
 mod resubmission;
 mod rows;

@@ -105,6 +105,7 @@ impl Handler for Jobs {
             JobKind::Statistics => Box::pin(portal.run_statistics(job, context)),
             JobKind::Figures => Box::pin(portal.run_figures(job, context)),
             JobKind::Compare => Box::pin(portal.run_compare(job, context)),
+            JobKind::Replay => Box::pin(portal.run_replay(job, context)),
         }
     }
 }

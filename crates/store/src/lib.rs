@@ -17,6 +17,7 @@ pub mod figures;
 pub mod identities;
 pub mod jobs;
 pub mod reevaluations;
+pub mod replays;
 pub mod revisions;
 pub mod statistics;
 pub mod submissions;

@@ -23,7 +23,7 @@ mod summary;
 
 pub use ansi::{Colour, Style, ansi_to_spans};
 pub use assemble::Account;
-pub use classify::{Look, look, look_at_shell};
+pub use classify::{Look, look, look_at_shell, script_of_action};
 pub use error::TraceError;
 pub use head::HEAD_BYTES;
 pub use limits::Limits;

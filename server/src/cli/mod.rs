@@ -11,6 +11,7 @@ mod offline;
 mod out;
 mod proof_report;
 mod reevaluate;
+mod replay;
 mod report;
 mod serve;
 mod submit;
@@ -105,6 +106,9 @@ enum Command {
         #[arg(long)]
         quarantine: bool,
     },
+    /// Run the commands of a trace once more in a fresh container of its case, and say
+    /// where output or tree depart from it.
+    Replay(replay::Replay),
     /// Look at the cases, and prove them.
     #[command(subcommand)]
     Case(case::Case),
@@ -236,6 +240,7 @@ async fn run(cli: Cli) -> Result {
             offline::reproduce(&dir, &options, &config, json).await
         }
         Command::Leakage { dir, quarantine } => offline::leakage(&dir, &config, quarantine, json),
+        Command::Replay(wanted) => replay::run(wanted, &config, json).await,
         Command::Case(what) => case::run(what, &config, json).await,
         Command::Bench(what) => bench::run(what, &config, json).await,
         Command::Reevaluate(what) => reevaluate::run(what, &config, json).await,

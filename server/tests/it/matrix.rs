@@ -125,6 +125,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("POST", "/admin/submissions/{id}/{deed}", "/admin/submissions/s00000000/return", "SFFFAA"),
     ("POST", "/admin/findings/{id}/{deed}", "/admin/findings/999/clear", "SFFFAA"),
     ("GET", "/admin/workers", "/admin/workers", "SFFFAA"),
+    ("POST", "/admin/attempts/{id}/replay", "/admin/attempts/{a}/replay", "SFFFAA"),
     // For administrators.
         ("GET", "/admin/audit", "/admin/audit", "SFFFFA"),
     ("GET", "/admin/people", "/admin/people", "SFFFFA"),

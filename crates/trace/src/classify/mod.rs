@@ -6,6 +6,7 @@ mod files;
 mod tools;
 
 pub(crate) use tools::join_words;
+pub use tools::script_of_action;
 
 use faultboard_domain::trace::ActionKind;
 

@@ -1,6 +1,6 @@
 //! What a tool call does, by the tool's name and input.
 
-use faultboard_domain::trace::ActionKind;
+use faultboard_domain::trace::{Action, ActionKind};
 use serde_json::Value;
 
 use super::{Look, files, look_at_shell};
@@ -48,6 +48,13 @@ fn is_shell(tool: &str) -> bool {
             | "shell_command"
             | "container.exec"
     )
+}
+
+/// The shell's script of an action; none where its tool is no shell.
+pub fn script_of_action(action: &Action) -> Option<String> {
+    let name = action.tool.to_ascii_lowercase();
+    let name = name.rsplit("__").next().unwrap_or(&name);
+    is_shell(name).then(|| script_of(&action.command))
 }
 
 /// Looks at a tool call.

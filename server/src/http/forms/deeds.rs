@@ -6,7 +6,9 @@ use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::post;
-use faultboard_domain::{CaseId, ReevaluationId, RevisionId, Role, Scope, SubmissionId, UserId};
+use faultboard_domain::{
+    AttemptId, CaseId, ReevaluationId, RevisionId, Role, Scope, SubmissionId, UserId,
+};
 use faultboard_portal::PortalError;
 use serde::Deserialize;
 
@@ -26,6 +28,7 @@ pub(super) fn routes() -> Router<Site> {
         .route("/admin/jobs/{id}/{deed}", post(job))
         .route("/admin/queue/{deed}", post(queue))
         .route("/admin/cases/{id}/prove", post(prove))
+        .route("/admin/attempts/{id}/replay", post(replay))
         .route("/admin/workers/{name}/{deed}", post(worker))
         .route("/admin/parked-cases/{id}/release", post(parked_case))
         .route("/admin/people/{id}/role", post(role))
@@ -308,6 +311,19 @@ async fn begin_set(
                 ("reason", &words.reason),
             ],
         ),
+    })
+}
+
+async fn replay(
+    State(site): State<Site>,
+    Asker(actor): Asker,
+    Path(id): Path<String>,
+) -> Result<Response, Fault> {
+    let id = AttemptId::parse(&id)?;
+    let page = format!("/attempts/{id}");
+    Ok(match site.portal.request_replay(&actor, &id).await {
+        Ok(()) => done(&page, "replay-asked-for"),
+        Err(e) => refused(e, &page, &[]),
     })
 }
 
