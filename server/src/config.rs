@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use faultboard_portal::{RuntimeChoice, Settings};
 
 use crate::config_accounts::Accounts;
+use crate::config_cluster::Cluster;
 use crate::sizes;
 
 /// Which sandbox runs what submissions bring.
@@ -21,6 +22,8 @@ pub enum Runtime {
     Docker,
     /// Bubblewrap, for machines without an engine.
     Bubblewrap,
+    /// Docker's cluster engine, for more than one machine.
+    Swarm,
 }
 
 /// How log lines look.
@@ -297,6 +300,10 @@ pub struct Config {
     /// Accounts and teams.
     #[command(flatten)]
     pub accounts: Accounts,
+
+    /// The cluster.
+    #[command(flatten)]
+    pub cluster: Cluster,
 }
 
 impl Config {
@@ -320,10 +327,13 @@ impl Config {
                 Runtime::Auto => RuntimeChoice::Auto,
                 Runtime::Docker => RuntimeChoice::Docker,
                 Runtime::Bubblewrap => RuntimeChoice::Bubblewrap,
+                Runtime::Swarm => RuntimeChoice::Swarm,
             },
             workers: self.workers,
             ca_bundle: self.ca_bundle.clone(),
             rootfs_dir: self.rootfs_dir.clone(),
+            swarm_registry: self.cluster.swarm_registry.clone(),
+            swarm_label: self.cluster.swarm_label.clone(),
             min_free_bytes: self.min_free,
             proof_days: self.proof_days,
             stuck_minutes: self.stuck_after,

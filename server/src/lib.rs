@@ -8,5 +8,6 @@ pub mod config;
 pub mod http;
 
 mod config_accounts;
+mod config_cluster;
 mod config_file;
 mod sizes;

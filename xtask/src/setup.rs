@@ -43,7 +43,7 @@ const BUILD: [Need; 3] = [
     },
 ];
 
-const SANDBOX: [Need; 2] = [
+const SANDBOX: [Need; 3] = [
     Need {
         why: "to run cases where no Docker engine runs",
         programs: &["bwrap"],
@@ -54,6 +54,12 @@ const SANDBOX: [Need; 2] = [
         why: "to make the base image where no image registry answers",
         programs: &["debootstrap"],
         packages: &["debootstrap"],
+        essential: false,
+    },
+    Need {
+        why: "for the tests of a cluster, whose nodes take images from a registry",
+        programs: &["docker-registry"],
+        packages: &["docker-registry"],
         essential: false,
     },
 ];

@@ -2,8 +2,8 @@
 //! call themselves is shown as text only.
 
 use faultboard_domain::view::{
-    AttemptRef, AuditLine, HitChange, MatrixCell, ReevaluatedSubmission, ReevaluationLine,
-    ReevaluationView, ReevaluationsView, WorkerDetail, WorkerView, WorkersView,
+    AttemptRef, AuditLine, HitChange, MatrixCell, NodeView, ReevaluatedSubmission,
+    ReevaluationLine, ReevaluationView, ReevaluationsView, WorkerDetail, WorkerView, WorkersView,
 };
 use faultboard_domain::{
     AttemptId, CaseId, ReevaluationId, RevisionId, Scope, SubmissionId, Timestamp,
@@ -99,9 +99,25 @@ fn what_workers_and_people_say_is_shown_as_text() {
         workers: vec![worker("claiming"), worker("quarantined")],
         paused: false,
         blocked: vec![("engine".to_owned(), EVIL.to_owned())],
+        nodes: vec![NodeView {
+            name: EVIL.to_owned(),
+            state: "down".to_owned(),
+            availability: EVIL.to_owned(),
+            eligible: false,
+            jobs: vec!["17".to_owned()],
+        }],
+        nodes_unknown: Some(EVIL.to_owned()),
     };
     let page = html(|| pages::workers::page(&workers, true));
     assert_inert(&page);
+    assert!(page.contains("Nodes of the cluster") && page.contains("it lacks the label"));
+    assert!(page.contains("/admin/jobs/17"));
+    let alone = WorkersView {
+        nodes: Vec::new(),
+        nodes_unknown: None,
+        ..workers.clone()
+    };
+    assert!(!html(|| pages::workers::page(&alone, true)).contains("Nodes of the cluster"));
     assert!(page.contains("/admin/workers/w1/drain"));
     assert!(page.contains("/admin/workers/w1/release"));
     let bare = html(|| pages::workers::page(&workers, false));

@@ -1,7 +1,8 @@
 //! Workers: each with its machine, what it runs and how it is, and what an
-//! administrator may wish of it.
+//! administrator may wish of it; and the machines of the cluster, if there is
+//! one. Nothing here changes a machine.
 
-use faultboard_domain::view::{WorkerDetail, WorkerView, WorkersView};
+use faultboard_domain::view::{NodeView, WorkerDetail, WorkerView, WorkersView};
 use leptos::prelude::*;
 
 use super::admin::pause;
@@ -51,6 +52,7 @@ pub fn page(view: &WorkersView, admin: bool) -> AnyView {
             {blocked(&view.blocked)}
             {pause(view.paused, admin)}
             {content}
+            {nodes(view)}
         </div>
     }
     .into_any()
@@ -68,6 +70,70 @@ pub fn blocked(of: &[(String, String)]) -> Option<AnyView> {
             view! { <p>"Work waits, and goes on by itself as soon as this is over:"</p><ul class="blocked">{items}</ul> },
         )
     })
+}
+
+/// The machines of the cluster; nothing where there is none.
+fn nodes(of: &WorkersView) -> Option<AnyView> {
+    let unknown = of
+        .nodes_unknown
+        .clone()
+        .map(|why| notice::remark("warn", view! { <p>"The nodes can't be shown: "{why}</p> }));
+    if of.nodes.is_empty() && unknown.is_none() {
+        return None;
+    }
+    let table = (!of.nodes.is_empty()).then(|| {
+        let rows: Vec<AnyView> = of.nodes.iter().map(node).collect();
+        view! {
+            <table class="data nodes">
+                <thead><tr>
+                    <th scope="col">"node"</th>
+                    <th scope="col">"state"</th>
+                    <th scope="col">"availability"</th>
+                    <th scope="col">"runs there"</th>
+                </tr></thead>
+                <tbody>{rows}</tbody>
+            </table>
+        }
+    });
+    let section = view! {
+        <section aria-labelledby="nodes">
+            <h2 id="nodes">"Nodes of the cluster"</h2>
+            {unknown}
+            {table}
+        </section>
+    };
+    Some(section.into_any())
+}
+
+fn node(n: &NodeView) -> AnyView {
+    let tone = match n.state.as_str() {
+        "ready" => "good",
+        "down" => "bad",
+        _ => "warn",
+    };
+    let elsewhere = (!n.eligible)
+        .then(|| view! { " "<span class="remark">"takes no runs: it lacks the label"</span> });
+    let jobs: Vec<AnyView> = n
+        .jobs
+        .iter()
+        .map(|id| {
+            view! { <li><a href=format!("/admin/jobs/{id}")>{id.clone()}</a></li> }.into_any()
+        })
+        .collect();
+    let jobs = if jobs.is_empty() {
+        view! { <span class="remark">"nothing"</span> }.into_any()
+    } else {
+        view! { <ul class="plain">{jobs}</ul> }.into_any()
+    };
+    view! {
+        <tr data-node=n.name.clone() data-state=n.state.clone()>
+            <th scope="row"><code>{n.name.clone()}</code></th>
+            <td>{state::pill(n.state.clone(), tone)}</td>
+            <td>{n.availability.clone()}{elsewhere}</td>
+            <td>{jobs}</td>
+        </tr>
+    }
+    .into_any()
 }
 
 /// Workers in short.

@@ -10,7 +10,9 @@ use faultboard_jobs::{
     BoxFuture, Gate, Handler, JobContext, JobFailure, Life, Obstacle, Permit, Policy, Worker,
     WorkerEvents,
 };
-use faultboard_sandbox::{Bubblewrap, BubblewrapConfig, DockerConfig, DockerRuntime, Runtime};
+use faultboard_sandbox::{
+    Bubblewrap, BubblewrapConfig, DockerConfig, DockerRuntime, Runtime, SwarmConfig, SwarmRuntime,
+};
 use faultboard_store::jobs::Claimed;
 use tokio::sync::watch;
 
@@ -69,11 +71,31 @@ async fn bubblewrap(settings: &Settings) -> Result<Arc<dyn Runtime>> {
     Ok(Arc::new(runtime))
 }
 
+async fn swarm(settings: &Settings) -> Result<Arc<dyn Runtime>> {
+    let cannot =
+        |e: &dyn std::fmt::Display| PortalError::Internal(format!("no cluster can be used: {e}"));
+    let Some(registry) = &settings.swarm_registry else {
+        return Err(cannot(
+            &"its nodes need a registry to take images from; set FAULTBOARD_SWARM_REGISTRY to its host and port",
+        ));
+    };
+    let config = SwarmConfig {
+        label: settings.swarm_label.clone(),
+        disk_reserve: settings.min_free_bytes / 2,
+        ..SwarmConfig::with_registry(registry)
+    };
+    let runtime = SwarmRuntime::connect(config)
+        .await
+        .map_err(|e| cannot(&e))?;
+    Ok(Arc::new(runtime))
+}
+
 /// The runtime that the settings ask for, or the best there is.
 pub(crate) async fn find_runtime(settings: &Settings) -> Result<Arc<dyn Runtime>> {
     match settings.runtime {
         RuntimeChoice::Docker => docker(settings).await,
         RuntimeChoice::Bubblewrap => bubblewrap(settings).await,
+        RuntimeChoice::Swarm => swarm(settings).await,
         RuntimeChoice::Auto => match docker(settings).await {
             Ok(d) => Ok(d),
             Err(e) => {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use faultboard_domain::view::{AuditLine, WorkerDetail, WorkersView};
+use faultboard_domain::view::{AuditLine, NodeView, WorkerDetail, WorkersView};
 use faultboard_domain::{Actor, CaseId};
 use faultboard_store::workers::{self, Wish};
 use faultboard_store::{Connection, Tx, audit, flag, jobs};
@@ -16,7 +16,19 @@ const SILENT_MS: i64 = 60_000;
 const DAY_MS: i64 = 86_400_000;
 /// A writer that waits longer is worth telling an operator.
 const LONG_WAIT: Duration = Duration::from_secs(3);
+/// A cluster that does not answer must not keep the page waiting.
+const NODES_PATIENCE: Duration = Duration::from_secs(3);
 const AUDIT_MOST: u32 = 500;
+
+fn node_view(node: faultboard_sandbox::Node) -> NodeView {
+    NodeView {
+        name: node.name,
+        state: node.state,
+        availability: node.availability,
+        eligible: node.eligible,
+        jobs: node.running.into_iter().map(|labels| labels.job).collect(),
+    }
+}
 
 impl Portal {
     /// Why work waits that could be done: (kind, sentence); empty if nothing
@@ -79,6 +91,8 @@ impl Portal {
     /// The workers, with what each of them works on.
     pub async fn workers(&self, actor: &Actor) -> Result<WorkersView> {
         maintainer(actor)?;
+        // Asked before the database, which must not wait for a cluster.
+        let (nodes, nodes_unknown) = self.cluster_nodes().await;
         let now = self.now();
         let mut c = self.store.reader().await?;
         let mut details = Vec::new();
@@ -95,7 +109,23 @@ impl Portal {
             workers: details,
             paused: flag(&mut c, "paused").await?.as_deref() == Some("true"),
             blocked: self.blocked(&mut c).await?,
+            nodes,
+            nodes_unknown,
         })
+    }
+
+    /// The machines that runs are placed on, or why they can't be told.
+    async fn cluster_nodes(&self) -> (Vec<NodeView>, Option<String>) {
+        let instance = crate::machine::instance(&self.settings);
+        let asked = tokio::time::timeout(NODES_PATIENCE, self.runtime.nodes(&instance)).await;
+        match asked {
+            Ok(Ok(nodes)) => (nodes.into_iter().map(node_view).collect(), None),
+            Ok(Err(e)) => (Vec::new(), Some(e.to_string())),
+            Err(_) => (
+                Vec::new(),
+                Some("the cluster's manager does not answer".to_owned()),
+            ),
+        }
     }
 
     /// Lets a worker finish what it holds and end.

@@ -15,6 +15,8 @@ pub enum RuntimeChoice {
     Docker,
     /// Bubblewrap.
     Bubblewrap,
+    /// Docker's cluster engine.
+    Swarm,
 }
 
 /// Every setting of the use cases.
@@ -44,6 +46,10 @@ pub struct Settings {
     pub ca_bundle: Option<PathBuf>,
     /// Folder of root file systems for bubblewrap.
     pub rootfs_dir: Option<PathBuf>,
+    /// Registry of the cluster's images, as host and port.
+    pub swarm_registry: Option<String>,
+    /// Label (`name=value`) of the cluster's nodes that take runs; none: all do.
+    pub swarm_label: Option<String>,
     /// Below this many free bytes on the data disk no work is claimed.
     pub min_free_bytes: u64,
     /// Proofs of cases that are this many days old are made again; 0: never.
@@ -74,6 +80,8 @@ impl Default for Settings {
             workers: 1,
             ca_bundle: None,
             rootfs_dir: None,
+            swarm_registry: None,
+            swarm_label: None,
             min_free_bytes: 2 * GIB,
             proof_days: 30,
             stuck_minutes: 45,

@@ -1,15 +1,15 @@
 //! The Docker backend, over any engine that `DOCKER_HOST` names (20.10 and
-//! later; cgroup v1 and v2). The only code that knows bollard. Host folders are
+//! later; cgroup v1 and v2). With [`crate::swarm`] the only code that knows bollard. Host folders are
 //! bind-mounted, so a remote engine must see the same files; where it sees them
 //! elsewhere, [`DockerConfig::path_map`] says so.
 //!
 //! It never builds images, never hands out the engine's socket, and takes exit
 //! codes from `inspect` only: waiting reports a failed program as an error.
 
-mod body;
-mod calls;
+pub(crate) mod body;
+pub(crate) mod calls;
 mod shell;
-mod watch;
+pub(crate) mod watch;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -389,7 +389,7 @@ impl Drop for RemoveOnDrop {
     }
 }
 
-async fn drain(
+pub(crate) async fn drain(
     mut output: std::pin::Pin<
         Box<dyn futures::Stream<Item = Result<LogOutput, bollard::errors::Error>> + Send>,
     >,

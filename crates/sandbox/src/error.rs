@@ -45,6 +45,14 @@ pub enum RuntimeError {
         /// The engine's words.
         detail: String,
     },
+    /// The cluster's machine on which the program ran went away with it.
+    #[error("node `{node}` went away during the run: {detail}")]
+    NodeLost {
+        /// Its name, or its id where it has none.
+        node: String,
+        /// What the cluster says.
+        detail: String,
+    },
     /// The host has no room left; the run was stopped or not begun.
     #[error("disk full: {free} bytes free at {}, {reserve} are kept in reserve", path.display())]
     DiskFull {
@@ -121,6 +129,7 @@ impl RuntimeError {
             Self::Engine { .. } => "engine",
             Self::EngineTimeout { .. } => "engine-timeout",
             Self::CannotStart { .. } => "cannot-start",
+            Self::NodeLost { .. } => "node-lost",
             Self::DiskFull { .. } | Self::EngineDiskFull { .. } => "disk-full",
             Self::Mount { .. } => "mount",
             Self::InvalidSpec { .. } => "invalid-spec",

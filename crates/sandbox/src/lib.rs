@@ -2,7 +2,7 @@
 //! [`Runtime`] carries it out, and what comes back is data again ([`RunResult`]).
 //!
 //! Backends: [`docker`] (any engine that `DOCKER_HOST` names), [`bubblewrap`]
-//! where no engine runs, and [`fake`] for tests. All answer to one contract,
+//! where no engine runs, [`swarm`] for more than one machine, and [`fake`] for tests. All answer to one contract,
 //! which `tests/conformance.rs` checks on each. A backend that can't enforce a
 //! part of it says so on every result.
 //!
@@ -19,6 +19,7 @@ pub mod log;
 pub mod result;
 pub mod runtime;
 pub mod spec;
+pub mod swarm;
 pub mod terminal;
 
 pub use bubblewrap::{Bubblewrap, BubblewrapConfig};
@@ -27,7 +28,8 @@ pub use error::RuntimeError;
 pub use fake::{FakeRun, FakeRuntime};
 pub use log::{Captured, LogSink, LogStream};
 pub use result::{Exit, RunResult, Stopped};
-pub use runtime::{BoxFuture, ImageDigest, ReapPolicy, Reaped, RunControl, Runtime};
+pub use runtime::{BoxFuture, ImageDigest, Node, ReapPolicy, Reaped, RunControl, Runtime};
 pub use spec::{Capability, Labels, Limits, Mount, Network, Quota, RunSpec, Tmpfs, User};
+pub use swarm::{SwarmConfig, SwarmRuntime};
 pub use terminal::{Terminal, TerminalSize};
 pub use tokio_util::sync::CancellationToken;

@@ -64,12 +64,27 @@ pub struct Reaped {
     pub labels: Labels,
 }
 
+/// A machine of a cluster, as the cluster's manager sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its host name.
+    pub name: String,
+    /// Whether it answers: `ready`, `down` ...
+    pub state: String,
+    /// Whether it is given work: `active`, `pause`, `drain`.
+    pub availability: String,
+    /// Whether runs may be placed on it by its label.
+    pub eligible: bool,
+    /// Whose runs are on it now.
+    pub running: Vec<Labels>,
+}
+
 /// A way to run programs apart from the host.
 ///
 /// Dropping the future of [`Runtime::run`] also ends the program: backends
 /// remove what they made, in the background if they must.
 pub trait Runtime: Send + Sync {
-    /// One word: `docker`, `bubblewrap`, `fake`.
+    /// One word: `docker`, `bubblewrap`, `swarm`, `fake`.
     fn name(&self) -> &'static str;
 
     /// Whether runs can be made now; the error says why not.
@@ -101,6 +116,12 @@ pub trait Runtime: Send + Sync {
             what: "give a container a terminal; use a Docker engine",
         };
         Box::pin(async move { Err(error) })
+    }
+
+    /// The machines that runs are placed on; none where there is no cluster.
+    /// `instance` says whose runs are named.
+    fn nodes<'a>(&'a self, _instance: &'a str) -> BoxFuture<'a, Result<Vec<Node>, RuntimeError>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     /// Removes what no live lease owns. Removing what is already gone is no error.

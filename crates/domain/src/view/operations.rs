@@ -49,6 +49,25 @@ pub struct WorkersView {
     pub paused: bool,
     /// Why work waits, if it does: (kind, sentence).
     pub blocked: Vec<(String, String)>,
+    /// The machines of the cluster, if runs are placed on one.
+    pub nodes: Vec<NodeView>,
+    /// Why they can't be told, if they can't.
+    pub nodes_unknown: Option<String>,
+}
+
+/// A machine of the cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeView {
+    /// Its host name.
+    pub name: String,
+    /// Whether it answers: `ready`, `down` ...
+    pub state: String,
+    /// Whether it is given work: `active`, `pause`, `drain`.
+    pub availability: String,
+    /// Whether its label lets runs be placed on it.
+    pub eligible: bool,
+    /// The jobs that have a run there now.
+    pub jobs: Vec<String>,
 }
 
 /// A case that failed on every worker.

@@ -12,7 +12,7 @@ use super::DockerRuntime;
 use crate::spec::{Labels, Network, RunSpec};
 
 /// Label that names the installation.
-pub(super) const LABEL_INSTANCE: &str = "org.faultboard.instance";
+pub(crate) const LABEL_INSTANCE: &str = "org.faultboard.instance";
 const LABEL_JOB: &str = "org.faultboard.job";
 const LABEL_LEASE: &str = "org.faultboard.lease";
 
@@ -40,11 +40,7 @@ pub(super) fn container(
         tty: Some(false),
         open_stdin: Some(false),
         attach_stdin: Some(false),
-        labels: Some(HashMap::from([
-            (LABEL_INSTANCE.to_owned(), spec.labels.instance.clone()),
-            (LABEL_JOB.to_owned(), spec.labels.job.clone()),
-            (LABEL_LEASE.to_owned(), spec.labels.lease.clone()),
-        ])),
+        labels: Some(labels_there(&spec.labels)),
         host_config: Some(host_config(spec, runtime, largest_file)),
         ..Default::default()
     }
@@ -108,8 +104,17 @@ fn host_config(spec: &RunSpec, runtime: &DockerRuntime, largest_file: Option<u64
     }
 }
 
+/// Labels as the engine keeps them.
+pub(crate) fn labels_there(labels: &Labels) -> HashMap<String, String> {
+    HashMap::from([
+        (LABEL_INSTANCE.to_owned(), labels.instance.clone()),
+        (LABEL_JOB.to_owned(), labels.job.clone()),
+        (LABEL_LEASE.to_owned(), labels.lease.clone()),
+    ])
+}
+
 /// Whose a container is, by its labels.
-pub(super) fn labels_back(labels: &HashMap<String, String>) -> Labels {
+pub(crate) fn labels_back(labels: &HashMap<String, String>) -> Labels {
     let get = |key: &str| labels.get(key).cloned().unwrap_or_default();
     Labels {
         instance: get(LABEL_INSTANCE),
@@ -118,13 +123,14 @@ pub(super) fn labels_back(labels: &HashMap<String, String>) -> Labels {
     }
 }
 
-fn engine_path(path: &Path, map: &[(PathBuf, PathBuf)]) -> PathBuf {
+/// Where the engine sees a path of ours.
+pub(crate) fn engine_path(path: &Path, map: &[(PathBuf, PathBuf)]) -> PathBuf {
     map.iter()
         .find_map(|(ours, theirs)| path.strip_prefix(ours).ok().map(|rest| theirs.join(rest)))
         .unwrap_or_else(|| path.to_owned())
 }
 
-fn ulimit(name: &str, value: u64) -> ResourcesUlimits {
+pub(crate) fn ulimit(name: &str, value: u64) -> ResourcesUlimits {
     let value = Some(signed(value));
     ResourcesUlimits {
         name: Some(name.to_owned()),
@@ -133,7 +139,7 @@ fn ulimit(name: &str, value: u64) -> ResourcesUlimits {
     }
 }
 
-fn signed(value: u64) -> i64 {
+pub(crate) fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 

@@ -10,12 +10,12 @@ use bollard::query_parameters as query;
 use crate::error::RuntimeError;
 
 /// For calls that only look something up or send a signal.
-pub(super) const SHORT: Duration = Duration::from_secs(20);
+pub(crate) const SHORT: Duration = Duration::from_secs(20);
 /// For calls that make the engine work on its disk.
-pub(super) const LONG: Duration = Duration::from_secs(120);
+pub(crate) const LONG: Duration = Duration::from_secs(120);
 
 /// Awaits an engine call, at most `limit`.
-pub(super) async fn call<T>(
+pub(crate) async fn call<T>(
     name: &'static str,
     limit: Duration,
     work: impl Future<Output = Result<T, Error>>,
@@ -30,7 +30,7 @@ pub(super) async fn call<T>(
 }
 
 /// Sorts an engine's error into ours.
-pub(super) fn engine_error(call: &'static str, error: Error) -> RuntimeError {
+pub(crate) fn engine_error(call: &'static str, error: Error) -> RuntimeError {
     let detail = match &error {
         Error::DockerResponseServerError { message, .. } => message.trim().to_owned(),
         other => other.to_string(),

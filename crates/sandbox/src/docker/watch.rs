@@ -12,11 +12,11 @@ use super::calls::{SHORT, call};
 use crate::error::RuntimeError;
 
 /// How a container ended.
-pub(super) struct Ended {
+pub(crate) struct Ended {
     /// Exit status; 128 + n for a signal.
-    pub(super) status: i32,
+    pub(crate) status: i32,
     /// Whether the memory limit killed something in it.
-    pub(super) oom: bool,
+    pub(crate) oom: bool,
 }
 
 /// Comes back when the container no longer runs. A connection that breaks while
@@ -52,7 +52,7 @@ pub(super) async fn wait(client: &Docker, id: &str) -> Result<(), RuntimeError> 
 }
 
 /// How it ended, from the engine's record.
-pub(super) async fn ended(client: &Docker, id: &str) -> Result<Ended, RuntimeError> {
+pub(crate) async fn ended(client: &Docker, id: &str) -> Result<Ended, RuntimeError> {
     let found = call(
         "inspect container",
         SHORT,
@@ -75,21 +75,21 @@ pub(super) async fn ended(client: &Docker, id: &str) -> Result<Ended, RuntimeErr
 
 /// What a container used, as far as it was seen.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Usage {
-    pub(super) peak_memory: Option<u64>,
-    pub(super) cpu_seconds: Option<f64>,
+pub(crate) struct Usage {
+    pub(crate) peak_memory: Option<u64>,
+    pub(crate) cpu_seconds: Option<f64>,
 }
 
 /// Samples a container's use of memory and CPU until it is finished. The engine
 /// forgets the numbers with the container, so the last sample is what counts;
 /// a container that ends within the first moments may have none.
-pub(super) struct UsageMeter {
+pub(crate) struct UsageMeter {
     seen: Arc<Mutex<Usage>>,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl UsageMeter {
-    pub(super) fn start(client: Docker, id: String) -> Self {
+    pub(crate) fn start(client: Docker, id: String) -> Self {
         let seen = Arc::new(Mutex::new(Usage::default()));
         let shared = seen.clone();
         let task = tokio::spawn(async move {
@@ -125,7 +125,7 @@ impl UsageMeter {
         Self { seen, task }
     }
 
-    pub(super) fn finish(self) -> Usage {
+    pub(crate) fn finish(self) -> Usage {
         self.task.abort();
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -3,6 +3,9 @@
 //! `FAULTBOARD_REQUIRE_RUNTIMES=docker,bubblewrap` makes its absence a failure.
 
 mod checks;
+#[path = "../lab/mod.rs"]
+mod lab;
+mod own_swarm;
 mod target;
 
 use std::io::Write as _;
@@ -70,6 +73,11 @@ async fn docker_keeps_the_contract() {
 #[tokio::test(flavor = "multi_thread")]
 async fn bubblewrap_keeps_the_contract() {
     run_if_there("bubblewrap", Target::bubblewrap().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn swarm_keeps_the_contract() {
+    run_if_there("swarm", Target::swarm().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

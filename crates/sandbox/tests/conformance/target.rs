@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use faultboard_sandbox::{
     Bubblewrap, BubblewrapConfig, DockerConfig, DockerRuntime, Exit, FakeRun, FakeRuntime, Labels,
-    ReapPolicy, Reaped, RunControl, RunResult, RunSpec, Runtime,
+    ReapPolicy, Reaped, RunControl, RunResult, RunSpec, Runtime, SwarmConfig, SwarmRuntime,
 };
 
 use crate::checks;
+use crate::lab::Registry;
+use crate::own_swarm::OwnSwarm;
 
 pub(crate) const IMAGE: &str = "faultboard/base:1";
 
@@ -19,6 +21,8 @@ pub(crate) struct Target {
     pub(crate) instance: String,
     /// For mounts; on a disk, readable by every user.
     pub(crate) dir: tempfile::TempDir,
+    /// What the backend needs for as long as it is used.
+    _needs: Option<(OwnSwarm, Registry, tempfile::TempDir)>,
 }
 
 impl Target {
@@ -32,6 +36,7 @@ impl Target {
             fake,
             instance,
             dir,
+            _needs: None,
         }
     }
 
@@ -58,6 +63,24 @@ impl Target {
         };
         let runtime = Bubblewrap::probe(config).await.map_err(|e| e.to_string())?;
         Ok(Self::new(Arc::new(runtime), false))
+    }
+
+    /// This machine's engine as a cluster of one, with a registry of its own.
+    pub(crate) async fn swarm() -> Result<Self, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut registry = Registry::start(folder.path(), "127.0.0.1")?;
+        let swarm = OwnSwarm::enter()?;
+        registry
+            .push(IMAGE)
+            .map_err(|e| format!("{e} (make it with docker/build.sh)"))?;
+        let runtime = SwarmRuntime::connect(SwarmConfig {
+            disk_reserve: 0,
+            ..SwarmConfig::with_registry(&registry.address)
+        });
+        let runtime = runtime.await.map_err(|e| e.to_string())?;
+        let mut target = Self::new(Arc::new(runtime), false);
+        target._needs = Some((swarm, registry, folder));
+        Ok(target)
     }
 
     pub(crate) fn fake() -> Self {
