@@ -37,7 +37,7 @@ Usage: cargo xtask COMMAND
             --rootfs       make the folders for bubblewrap even where an engine runs
   wasm    build the browser's half of the site into target/site
             --build-std    with Debian's compiler and a standard library made on the spot
-  bench   measure the product's bars as ratios (all, or the rows named: P2 P3 P4 P10)
+  bench   measure the product's bars as ratios (all, or the rows named: P2 P3 P4 P5 P7 P8 P10 P12)
   tidy    check what ARCHITECTURE.md and CONTRIBUTING.md claim about the source
   setup   install what the others need and this machine lacks
 ";
