@@ -283,9 +283,10 @@ impl Browser {
             let Ok(line) = std::fs::read(path.join("cmdline")) else {
                 continue;
             };
-            // The renderer's own command line does not name the profile; its group does.
+            // It does not name the profile, its group tells whose it is; and its words
+            // may have been joined by blanks.
             let is_page = line
-                .split(|b| *b == 0)
+                .split(|b| matches!(b, 0 | b' '))
                 .any(|word| word == b"--type=renderer");
             let id = path.file_name().and_then(|n| n.to_str()?.parse().ok());
             if let Some(id) = id.filter(|_| is_page)

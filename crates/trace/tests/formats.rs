@@ -3,6 +3,8 @@
 
 mod fixtures;
 
+use std::io::Write as _;
+
 use faultboard_domain::trace::{ActionKind, ExitStatus, Step, StepRole};
 use faultboard_trace::{
     Limits, Trace, TraceError, detect, formats, read_page, read_trace, write_normalised,
