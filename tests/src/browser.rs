@@ -274,6 +274,40 @@ impl Browser {
             .collect())
     }
 
+    /// Bytes of memory of the process that shows pages: the most that it held, its
+    /// libraries and what it shares with the browser's other processes included.
+    pub fn memory(&self) -> Result<u64> {
+        let mut most = 0;
+        for entry in std::fs::read_dir("/proc")? {
+            let path = entry?.path();
+            let Ok(line) = std::fs::read(path.join("cmdline")) else {
+                continue;
+            };
+            // It does not name the profile, its group tells whose it is; and its words
+            // may have been joined by blanks.
+            let is_page = line
+                .split(|b| matches!(b, 0 | b' '))
+                .any(|word| word == b"--type=renderer");
+            let id = path.file_name().and_then(|n| n.to_str()?.parse().ok());
+            if let Some(id) = id.filter(|_| is_page)
+                && self.is_ours(&path)
+            {
+                most = most.max(machine::memory_peak(id)?);
+            }
+        }
+        anyhow::ensure!(most > 0, "no process shows pages");
+        Ok(most)
+    }
+
+    /// Whether a process is of the driver's group.
+    fn is_ours(&self, process: &Path) -> bool {
+        let text = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
+        // After the name in brackets: state, parent, group.
+        text.rsplit_once(')')
+            .and_then(|(_, rest)| rest.split_whitespace().nth(2)?.parse().ok())
+            == Some(self.driver.id())
+    }
+
     /// A picture of the page, under the test's evidence.
     pub async fn screenshot(&self, name: &str) -> Result<()> {
         let dir = machine::evidence_dir().join(self.name);

@@ -42,6 +42,16 @@ pub fn skip(test: &str, reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP {test}: {reason}");
 }
 
+/// The most bytes of memory that a process has held so far.
+pub fn memory_peak(process: u32) -> anyhow::Result<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    text.lines()
+        .find_map(|l| l.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"))
+        .and_then(|n| n.trim().parse::<u64>().ok())
+        .map(|n| n * 1024)
+        .ok_or_else(|| anyhow::anyhow!("/proc/{process}/status tells no peak"))
+}
+
 /// Says what a test measured; it bypasses the test runner's capture on purpose.
 pub fn tell(what: &str) {
     // Figures are an extra: a closed pipe changes no result.

@@ -91,6 +91,29 @@ impl Server {
         Ok(self.child.as_ref().context("the server is down")?.id())
     }
 
+    /// Fills a data folder below another with a synthetic board and serves it.
+    pub async fn start_synthetic(options: Options, below: &Path, size: &str) -> Result<Self> {
+        let mut server = Self::start_in(options, below).await?;
+        server.stop().await?;
+        std::fs::remove_dir_all(server.data_dir())?;
+        let filled = server
+            .binary("demo")?
+            .args(["--synthetic", size])
+            .status()?;
+        ensure!(
+            filled.success(),
+            "no synthetic board:\n{}",
+            server.log_tail()
+        );
+        server.begin().await?;
+        Ok(server)
+    }
+
+    /// The most bytes of memory that the process has held so far.
+    pub fn memory_peak(&self) -> Result<u64> {
+        machine::memory_peak(self.pid()?)
+    }
+
     /// The binary with this server's settings and its log.
     fn binary(&self, verb: &str) -> Result<Command> {
         let root = machine::root();

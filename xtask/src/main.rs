@@ -1,10 +1,11 @@
-//! The workspace's own tasks: `cargo xtask setup | wasm | images | run | test | bench | chaos | tidy`.
+//! The workspace's own tasks: `cargo xtask setup | wasm | images | run | test | bench | fuzz | chaos | tidy`.
 //! Each does its own set-up, may be repeated at any time, says what it does, and
 //! ends with a plain error when it can't. It is never part of the product.
 
 mod bench;
 mod chaos;
 mod engine;
+mod fuzz;
 mod images;
 mod rootfs;
 mod run;
@@ -37,7 +38,10 @@ Usage: cargo xtask COMMAND
             --rootfs       make the folders for bubblewrap even where an engine runs
   wasm    build the browser's half of the site into target/site
             --build-std    with Debian's compiler and a standard library made on the spot
-  bench   measure the product's bars as ratios (all, or the rows named: P2 P3 P4 P10)
+  bench   measure the product's bars as ratios (all, or the rows named: P2 P3 P4 P5 P7 P8 P10 P12)
+  fuzz    libFuzzer on every parser of foreign bytes (all targets, or those that are named)
+            --seconds N    for how long each   (600)
+            --keep         make the corpus in fuzz/corpus anew of what was found
   tidy    check what ARCHITECTURE.md and CONTRIBUTING.md claim about the source
   setup   install what the others need and this machine lacks
 ";
@@ -93,6 +97,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "run" => run::run(&run::Options::parse(rest)?)?,
         "chaos" => chaos::run(&chaos::Options::parse(rest)?)?,
         "test" => return test::test(rest),
+        "fuzz" => return fuzz::run(&fuzz::Options::parse(rest)?),
         "bench" => return bench::bench(rest),
         "tidy" => {
             no_more(rest)?;

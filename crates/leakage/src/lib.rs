@@ -11,6 +11,7 @@
 
 mod guard;
 mod guards;
+mod literals;
 pub mod normalise;
 mod reference;
 mod scan;
@@ -22,7 +23,8 @@ use faultboard_domain::Digest;
 use faultboard_domain::finding::GuardSeverity;
 
 pub use guard::{Attempt, Confirmed, Form, Guard, Hit, Pattern, Terms};
-pub use scan::{Scan, Scanned, Scanner, TooManyTerms};
+pub use literals::TooManyTerms;
+pub use scan::{Scan, Scanned, Scanner};
 pub use segment::{Segment, Source, Sources};
 pub use terms::{CaseTerms, Reference, SiteTerms};
 

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use faultboard_domain::Finding;
 
 use crate::guard::{Answer, Attempt, Confirmed, Form, Hit, Pattern, Terms, floor};
 use crate::guards::GUARDS;
+use crate::literals::{Literals, Occurrence, TooManyTerms};
 use crate::normalise::{Reading, Text, fold, fold_words, shell, views, words};
 use crate::segment::{Segment, Source};
 use crate::terms::{CaseTerms, SiteTerms};
@@ -32,10 +32,9 @@ pub struct Scanner {
     names: Vec<String>,
     /// Each as it looks as it stands, and among words.
     allowed: Vec<(String, String)>,
-    automaton: Option<AhoCorasick>,
-    /// For each pattern of the automaton: its guard's index and itself.
+    literals: Literals,
+    /// Every pattern with its guard's index.
     patterns: Vec<(usize, Pattern)>,
-    any_words: bool,
 }
 
 impl Scanner {
@@ -60,27 +59,26 @@ impl Scanner {
                     .map(|p| (i, p)),
             );
         }
-        // A few hundred terms make a small table; the fastest form of it pays.
-        let small = patterns.iter().map(|(_, p)| p.text.len()).sum::<usize>() < 32 * 1024;
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .kind(small.then_some(AhoCorasickKind::DFA))
-            .build(patterns.iter().map(|(_, p)| p.text.as_str()))
-            .map_err(|e| TooManyTerms(e.to_string()))?;
+        let literals = Literals::new(patterns.iter().map(|(_, p)| p))?;
         let allowed = case
             .allowed
             .iter()
             .map(|a| (fold(a), fold_words(a)))
             .collect();
         Ok(Self {
-            any_words: patterns.iter().any(|(_, p)| p.form == Form::Words),
             names,
             allowed,
-            automaton: (!patterns.is_empty()).then_some(automaton),
+            literals,
             patterns,
             case,
             site,
         })
+    }
+
+    /// Every literal that calls a guard, as it looks in a folded text; some turn
+    /// up more than once. As secret as the case's solution.
+    pub fn literals(&self) -> impl Iterator<Item = &str> {
+        self.patterns.iter().map(|(_, p)| p.text.as_str())
     }
 
     /// Begins the scan of one attempt.
@@ -95,18 +93,6 @@ impl Scanner {
         }
     }
 }
-
-/// The terms of a case do not fit into an automaton.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TooManyTerms(String);
-
-impl std::fmt::Display for TooManyTerms {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the case's terms can't be searched for: {}", self.0)
-    }
-}
-
-impl std::error::Error for TooManyTerms {}
 
 /// What a scan found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -246,39 +232,53 @@ impl Scan<'_> {
 
     /// Looks at some bytes in all their readings and forms.
     fn look(&mut self, look: &Look<'_>, tool: Option<&str>, told: &mut Vec<Told>) {
+        let scanner = self.scanner;
+        // What the text holds as it stands: most of it stands in the other readings too.
+        let mut plain = None;
         for view in views(look.bytes) {
-            self.form(look, view.reading, Form::Plain, &view.text, tool, told);
+            let (text, reading) = (&view.text, view.reading);
+            let seen = match &plain {
+                Some((base, seen)) if reading == Reading::Escapes => {
+                    scanner.literals.in_changed(text, base, seen)
+                }
+                _ => scanner.literals.in_plain(text.as_str()),
+            };
+            self.form(look, reading, Form::Plain, text, &seen.found, tool, told);
             if look.segment.source == Source::Input && look.seam.is_none() {
-                let text = shell(&view.text);
-                self.form(look, view.reading, Form::Shell, &text, tool, told);
+                let text = shell(text);
+                let found = scanner.literals.in_shell(text.as_str());
+                self.form(look, reading, Form::Shell, &text, &found, tool, told);
             }
-            if self.scanner.any_words {
-                let text = words(&view.text);
-                self.form(look, view.reading, Form::Words, &text, tool, told);
+            if scanner.literals.may_hold_phrase(&seen) {
+                let text = words(text);
+                let found = scanner.literals.in_words(text.as_str());
+                self.form(look, reading, Form::Words, &text, &found, tool, told);
+            }
+            if reading == Reading::Plain {
+                plain = Some((view.text, seen));
             }
         }
     }
 
+    #[expect(clippy::too_many_arguments, reason = "one place calls it")]
     fn form(
         &mut self,
         look: &Look<'_>,
         reading: Reading,
         form: Form,
         text: &Text,
+        found: &[Occurrence],
         tool: Option<&str>,
         told: &mut Vec<Told>,
     ) {
         let scanner = self.scanner;
-        let Some(automaton) = &scanner.automaton else {
-            return;
-        };
         let source = look.segment.source;
-        for found in automaton.find_overlapping_iter(text.as_str()) {
-            let number = found.pattern().as_usize();
+        for found in found {
+            let number = found.pattern;
             let Some((guard, pattern)) = scanner.patterns.get(number) else {
                 continue;
             };
-            if pattern.unless_read && pattern.form == form {
+            if pattern.unless_read {
                 if matches!(source, Source::Prompt | Source::Output) {
                     self.read[number] = true;
                 }
@@ -286,13 +286,10 @@ impl Scan<'_> {
                     continue;
                 }
             }
-            let wanted = pattern.form == form
-                && pattern.sources.has(source)
-                && (look.seam.is_none() || pattern.joins);
-            if !wanted {
+            if !pattern.sources.has(source) || (look.seam.is_some() && !pattern.joins) {
                 continue;
             }
-            let (start, _) = text.origin(found.start()..found.end());
+            let (start, _) = text.origin(found.start..found.end);
             if start < look.from || start >= look.to {
                 continue;
             }
@@ -302,8 +299,8 @@ impl Scan<'_> {
             }
             let hit = Hit {
                 text: text.as_str(),
-                start: found.start(),
-                end: found.end(),
+                start: found.start,
+                end: found.end,
                 pattern,
                 source,
                 tool,

@@ -30,7 +30,7 @@ pub use limits::Limits;
 pub use pages::{
     EVERY, NormalisedWriter, Outline, PageRange, StepIndex, failed, read_page, write_normalised,
 };
-pub use readers::{Format, Trace, detect, formats, read_trace};
+pub use readers::{Format, Trace, detect, formats, read_trace, read_trace_as};
 pub use search::{Hit, search};
 pub use segments::{Segment, Source, segments};
 pub use summary::Summariser;

@@ -1,148 +1,21 @@
 //! Every format in small traces of our own making, and what must not go wrong
 //! with any of them: cut anywhere, damaged anywhere, over any limit.
 
+mod fixtures;
+
 use std::io::Write as _;
 
 use faultboard_domain::trace::{ActionKind, ExitStatus, Step, StepRole};
 use faultboard_trace::{
     Limits, Trace, TraceError, detect, formats, read_page, read_trace, write_normalised,
 };
+use fixtures::fixtures;
 use proptest::prelude::*;
 
 fn read(bytes: &[u8]) -> Result<(Trace, Vec<Step>), TraceError> {
     let mut steps = Vec::new();
     let trace = read_trace(&mut &*bytes, &Limits::default(), &mut |s| steps.push(s))?;
     Ok((trace, steps))
-}
-
-/// A trace of each format: its id, its bytes, and the steps' roles and kinds.
-fn fixtures() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
-    let text = |s: &str| s.as_bytes().to_vec();
-    vec![
-        (
-            "mini-swe-agent",
-            text(
-                r#"{"info":{"model_stats":{"instance_cost":0.5,"api_calls":2},"mini_version":"2.2.8","exit_status":"Submitted","submission":"diff"},"messages":[
-{"role":"system","content":"You help."},{"role":"user","content":"Mend it."},
-{"role":"assistant","content":"I look.","tool_calls":[{"id":"c1","type":"function","function":{"name":"bash","arguments":"{\"command\":\"cat raft.go\"}"}}],"extra":{"actions":[{"command":"cat raft.go","tool_call_id":"c1"}],"cost":0.25,"response":{"usage":{"prompt_tokens":10,"completion_tokens":3}}}},
-{"role":"tool","tool_call_id":"c1","content":"<returncode>0</returncode>\n<output>\npackage raft\n</output>","extra":{"raw_output":"package raft\n","returncode":0}},
-{"role":"assistant","content":"Done.","extra":{"actions":[{"command":"sed -i s/a/b/ raft.go && echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"}],"cost":0.25}},
-{"role":"exit","content":"diff","extra":{"exit_status":"Submitted","submission":"diff"}}],"trajectory_format":"mini-swe-agent-1.1","instance_id":"raft-1"}"#,
-            ),
-            vec!["system", "user", "read", "submit"],
-        ),
-        (
-            "mini-swe-agent",
-            text(
-                "[{\"role\":\"system\",\"content\":\"s\"},{\"role\":\"user\",\"content\":\"t\"},{\"role\":\"assistant\",\"content\":\"THOUGHT: x\\n\\n```bash\\ngo test ./...\\n```\"},{\"role\":\"user\",\"content\":\"<returncode>1</returncode>\\n<output>\\nFAIL\\n</output>\"}]",
-            ),
-            vec!["system", "user", "test"],
-        ),
-        (
-            "trajectory",
-            text(
-                r#"{"bug_id":"kafka-1","model":"m","messages":[{"role":"user","content":"Find it."},{"role":"assistant","content":"I search.","tool_calls":[{"id":"a","function":{"name":"bash","arguments":"{\"command\":\"grep -rn x .\"}"}}]},{"role":"tool","tool_call_id":"a","content":"a.c:1:x"}],"exit_status":"submitted","stats":{"cost":0.1,"input_tokens":5,"output_tokens":6}}"#,
-            ),
-            vec!["user", "search"],
-        ),
-        (
-            "trajectory",
-            text(
-                "{\"thought\":\"look\",\"action\":\"ls\",\"observation\":\"a\"}\n{\"thought\":\"edit\",\"action\":\"sed -i s/a/b/ a.c\",\"observation\":\"\",\"exit_code\":0}\n",
-            ),
-            vec!["read", "edit"],
-        ),
-        (
-            "swe-agent",
-            text(
-                r#"{"environment":"main","trajectory":[{"action":"open a.py","observation":"x","response":"r","thought":"t","state":"{\"open_file\":\"a.py\"}"},{"action":"edit 1:1\ny\nend_of_edit","observation":"ok","response":"r","thought":"t","state":"{\"open_file\":\"a.py\"}"},{"action":"submit","observation":"","response":"r","thought":"t"}],"history":[{"role":"system","content":"s","agent":"primary"},{"role":"user","content":"i","agent":"primary"},{"role":"assistant","content":"r","agent":"primary"}],"info":{"exit_status":"submitted","submission":"d","model_stats":{"instance_cost":1.5,"tokens_sent":9,"tokens_received":2,"api_calls":3}}}"#,
-            ),
-            vec!["system", "user", "read", "edit", "submit"],
-        ),
-        (
-            "claude-code",
-            text(
-                r#"{"type":"system","subtype":"init","session_id":"s","model":"m"}
-{"type":"user","message":{"role":"user","content":"Mend it."},"session_id":"s"}
-{"type":"assistant","message":{"id":"m1","role":"assistant","model":"m","content":[{"type":"thinking","thinking":"hm"}],"usage":{"input_tokens":3,"output_tokens":1}}}
-{"type":"assistant","message":{"id":"m1","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/a.py"}}],"usage":{"input_tokens":3,"output_tokens":9,"cache_read_input_tokens":4}}}
-{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"done","is_error":false}]}}
-{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.2,"duration_ms":1500}
-"#,
-            ),
-            vec!["user", "edit"],
-        ),
-        (
-            "codex",
-            text(
-                r#"{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"x"}}
-{"timestamp":"2026-01-01T00:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Mend it."}]}}
-{"timestamp":"2026-01-01T00:00:02Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"cargo build\"]}","call_id":"c"}}
-{"timestamp":"2026-01-01T00:00:05Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"{\"output\":\"ok\",\"metadata\":{\"exit_code\":101}}"}}
-"#,
-            ),
-            vec!["user", "build"],
-        ),
-        (
-            "atif",
-            text(
-                r#"{"schema_version":"ATIF-v1.6","session_id":"s","agent":{"name":"a","version":"1","model_name":"m"},"steps":[{"step_id":1,"source":"user","message":"Mend it."},{"step_id":2,"source":"agent","message":"go","tool_calls":[{"tool_call_id":"t","function_name":"bash","arguments":{"command":"git log"}}],"observation":{"results":[{"source_call_id":"t","content":"c0ffee"}]},"metrics":{"prompt_tokens":4,"completion_tokens":2,"cost_usd":0.1}}],"final_metrics":{"total_prompt_tokens":4,"total_completion_tokens":2,"total_cost_usd":0.1}}"#,
-            ),
-            vec!["user", "vcs"],
-        ),
-        (
-            "openhands",
-            text(
-                r#"[{"id":1,"source":"user","action":"message","args":{"content":"Mend it."}},{"id":2,"source":"agent","action":"run","args":{"command":"pytest","thought":"test"}},{"id":3,"source":"agent","observation":"run","cause":2,"content":"1 failed","extras":{"metadata":{"exit_code":1}}},{"id":4,"source":"agent","action":"finish","args":{"final_thought":"done"}}]"#,
-            ),
-            vec!["user", "test", "submit"],
-        ),
-        (
-            "aider",
-            text(
-                "\n# aider chat started at 2026-01-01 00:00:00\n\n> Aider v0.86.0  \n> Main model: m with diff edit format  \n\n#### mend it  \n\nHere:\n\na.py\n```python\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n```\n\n> Tokens: 1.5k sent, 20 received. Cost: $0.01 message, $0.01 session.  \n> Applied edit to a.py  \n> Commit abc1234 fix: x  \n",
-            ),
-            vec!["system", "tool", "user", "edit"],
-        ),
-        (
-            "inspect",
-            text(
-                r#"{"version":2,"status":"success","eval":{"task":"t","model":"m/n","run_id":"r"},"stats":{"model_usage":{"m/n":{"input_tokens":5,"output_tokens":2}}},"samples":[{"id":1,"epoch":1,"messages":[{"role":"user","content":"attachment://aa"},{"role":"assistant","content":"x","tool_calls":[{"id":"c","function":"bash","arguments":{"cmd":"make"}}]},{"role":"tool","tool_call_id":"c","function":"bash","content":"ok"}],"attachments":{"aa":"Mend it."}}]}"#,
-            ),
-            vec!["user", "build"],
-        ),
-        ("inspect", archive(), vec!["user", "think"]),
-        (
-            "otel-genai",
-            text(
-                r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"t","spanId":"b","parentSpanId":"a","name":"execute_tool get_file","startTimeUnixNano":"2000000000","endTimeUnixNano":"3000000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}},{"key":"gen_ai.tool.name","value":{"stringValue":"get_file"}},{"key":"gen_ai.tool.call.arguments","value":{"stringValue":"{\"path\":\"a.c\"}"}}]}]}]}]}
-{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"t","spanId":"a","name":"chat m","startTimeUnixNano":"1000000000","endTimeUnixNano":"2000000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"7"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"I read.\"}]}]"}}]}]}]}]}
-"#,
-            ),
-            vec!["read"],
-        ),
-        ("text", text("hello\nworld\n"), vec!["tool"]),
-    ]
-}
-
-/// An Inspect archive with one sample.
-fn archive() -> Vec<u8> {
-    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    let options = zip::write::SimpleFileOptions::default();
-    for (name, content) in [
-        (
-            "header.json",
-            r#"{"version":2,"status":"success","eval":{"task":"t","model":"m/n"}}"#,
-        ),
-        (
-            "samples/1_epoch_1.json",
-            r#"{"id":1,"epoch":1,"messages":[{"role":"user","content":"Mend it."},{"role":"assistant","content":"No."}]}"#,
-        ),
-    ] {
-        zip.start_file(name, options).unwrap();
-        zip.write_all(content.as_bytes()).unwrap();
-    }
-    zip.finish().unwrap().into_inner()
 }
 
 /// Role of a step, or kind of its action.

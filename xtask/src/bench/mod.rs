@@ -6,9 +6,14 @@
 //! `target/bench/results.json`; ends with a failure if a bar is missed.
 
 mod p10;
+mod p12;
 mod p2;
 mod p3;
 mod p4;
+mod p5;
+mod p7;
+mod p8;
+mod texts;
 mod tools;
 
 use std::path::PathBuf;
@@ -65,9 +70,29 @@ const ROWS: &[Row] = &[
         run: p4::run,
     },
     Row {
+        id: "P5",
+        about: "leak scan of 256 MiB of traces, against ripgrep",
+        run: p5::run,
+    },
+    Row {
+        id: "P7",
+        about: "upload of 1 GiB, against nginx's WebDAV",
+        run: p7::run,
+    },
+    Row {
+        id: "P8",
+        about: "all traces of 6,120 attempts as a download",
+        run: p8::run,
+    },
+    Row {
         id: "P10",
         about: "pages at 10 and at 1,000 submissions (synthetic)",
         run: p10::run,
+    },
+    Row {
+        id: "P12",
+        about: "a trace of 50 MB at its last step",
+        run: p12::run,
     },
 ];
 

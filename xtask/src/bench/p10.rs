@@ -20,14 +20,7 @@ const REQUESTS: usize = 40;
 const LONG: Duration = Duration::from_secs(3_600);
 
 pub(super) fn run() -> Result<Vec<Measured>> {
-    ui::step("building faultboard with optimisation");
-    shell::run(
-        shell::cargo().args(["build", "--release", "--quiet", "--bin", "faultboard"]),
-        "",
-    )?;
-    let binary = shell::target_dir()
-        .join("release/faultboard")
-        .canonicalize()?;
+    let binary = tools::faultboard()?;
     let small = Site::fill(&binary, SMALL)?;
     let large = Site::fill(&binary, LARGE)?;
     let (a, b) = (small.measure(&binary)?, large.measure(&binary)?);

@@ -22,7 +22,7 @@ pub(super) fn run() -> Result<Vec<Measured>> {
     let file = folder()?.join("p2.json");
     std::fs::write(&file, serde_json::to_vec(means)?)?;
     let python = tools::python("numpy", NUMPY)?;
-    let ours = tools::example("faultboard-stats", "measure_stats")?;
+    let ours = tools::example("measure_stats")?;
     // One after the other, twice, so that a busy moment hits neither alone.
     let mut best: Option<(f64, serde_json::Value, serde_json::Value)> = None;
     for _ in 0..3 {

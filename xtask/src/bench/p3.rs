@@ -19,7 +19,7 @@ pub(super) fn run() -> Result<Vec<Measured>> {
     let file = folder()?.join("p3.csv");
     std::fs::write(&file, csv(case)?)?;
     let root = tools::r_with_lme4()?;
-    let ours = tools::example("faultboard-stats", "measure_stats")?;
+    let ours = tools::example("measure_stats")?;
     let path = file.to_string_lossy();
     let theirs = tools::r(&root, &tools::script("p3.R")?, &[&path, "7"])?;
     let mine = tools::json_of(Command::new(&ours).arg("mixed").arg(&file).arg("21"))?;

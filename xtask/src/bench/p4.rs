@@ -16,7 +16,7 @@ const DIAGNOSES: usize = 17 * 3;
 pub(super) fn run() -> Result<Vec<Measured>> {
     let file = folder()?.join("p4.jsonl");
     std::fs::write(&file, cases())?;
-    let ours = tools::example("faultboard-scoring", "measure_scoring")?;
+    let ours = tools::example("measure_scoring")?;
     let python = shell::find("python3").context("python3 is not installed: install it")?;
     let mine = tools::json_of(Command::new(&ours).arg(&file).arg("9"))?;
     let theirs = tools::json_of(

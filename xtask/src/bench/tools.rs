@@ -57,17 +57,27 @@ pub(super) fn python(package: &str, version: &str) -> Result<PathBuf> {
 
 /// R with lme4: its packages as Debian has them, unpacked and not installed.
 pub(super) fn r_with_lme4() -> Result<PathBuf> {
-    let base = folder()?.join("r-lme4");
+    debian("r-cran-lme4", "usr/lib/R/bin/exec/R")
+}
+
+/// A package of Debian's with what it needs, unpacked below `target/bench` and not
+/// installed. Where all of it is installed already, nothing is unpacked, and the
+/// folder that is given is the system's root. `file` is one that the package holds.
+pub(super) fn debian(package: &str, file: &str) -> Result<PathBuf> {
+    let base = folder()?.join(package);
     let root = base.join("root");
-    if base.join("ready").exists() {
+    if base.join("ready").exists() && root.join(file).exists() {
         return Ok(root);
     }
+    if Path::new("/").join(file).exists() {
+        return Ok(PathBuf::from("/"));
+    }
     let apt = shell::find("apt-get")
-        .context("lme4 comes from Debian's packages, and there is no apt-get here")?;
+        .with_context(|| format!("{package} is Debian's, and there is no apt-get here"))?;
     let archives = base.join("archives");
     std::fs::create_dir_all(archives.join("partial"))?;
     std::fs::create_dir_all(&root)?;
-    ui::step(&format!("unpacking r-cran-lme4 into {}", root.display()));
+    ui::step(&format!("unpacking {package} into {}", root.display()));
     // Lists may be old or missing; then the download says so.
     let _ = shell::output(Command::new(&apt).args(["update", "-qq"]), LONG);
     shell::run_quietly(
@@ -80,11 +90,10 @@ pub(super) fn r_with_lme4() -> Result<PathBuf> {
             ])
             .arg("-o")
             .arg(format!("Dir::Cache::archives={}", archives.display()))
-            .args(["r-cran-lme4"]),
+            .arg(package),
         LONG,
         "Debian's archive must be reachable, and apt-get may need root.",
     )?;
-    let mut unpacked = 0;
     for entry in std::fs::read_dir(&archives)? {
         let path = entry?.path();
         if path.extension().is_some_and(|e| e == "deb") {
@@ -93,24 +102,34 @@ pub(super) fn r_with_lme4() -> Result<PathBuf> {
                 LONG,
                 "",
             )?;
-            unpacked += 1;
         }
     }
-    if unpacked == 0 && !Path::new("/usr/lib/R/bin/exec/R").exists() {
-        bail!("apt-get downloaded nothing, and R is not installed");
+    if !root.join(file).exists() {
+        bail!("apt-get downloaded {package}, but {file} is not in it");
     }
     std::fs::write(base.join("ready"), "")?;
     Ok(root)
 }
 
+/// Processor seconds, user's and system's, of this process's ended children so far,
+/// to the hundredth.
+pub(super) fn children_seconds() -> Result<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat")?;
+    // The name in brackets may hold blanks; cutime and cstime are fields 16 and 17.
+    let (_, rest) = text
+        .rsplit_once(')')
+        .context("/proc/self/stat reads oddly")?;
+    let ticks: f64 = rest
+        .split_whitespace()
+        .skip(13)
+        .take(2)
+        .map(|n| n.parse().unwrap_or(0.0))
+        .sum();
+    Ok(ticks / 100.0)
+}
+
 /// Runs an R script with the unpacked packages.
 pub(super) fn r(root: &Path, script: &Path, arguments: &[&str]) -> Result<Value> {
-    // Where everything was installed already, nothing was unpacked.
-    let root = if root.join("usr/lib/R/bin/exec/R").exists() {
-        root.to_owned()
-    } else {
-        PathBuf::from("/")
-    };
     let home = root.join("usr/lib/R");
     let libraries = [
         home.join("lib"),
@@ -149,22 +168,53 @@ pub(super) fn last_json(stdout: &[u8]) -> Result<Value> {
     Ok(serde_json::from_str(line.trim())?)
 }
 
-/// Builds an example with optimisation and gives its path.
-pub(super) fn example(package: &str, name: &str) -> Result<PathBuf> {
-    ui::step(&format!("building the example {name} of {package}"));
+/// Builds an example with optimisation and gives its path. Of the whole workspace, so
+/// that what it shares with the product is not compiled again with fewer features.
+pub(super) fn example(name: &str) -> Result<PathBuf> {
+    ui::step(&format!("building the example {name}"));
     shell::run(
         shell::cargo().args([
             "build",
             "--release",
             "--quiet",
-            "-p",
-            package,
+            "--workspace",
             "--example",
             name,
         ]),
         "",
     )?;
     Ok(shell::target_dir().join("release/examples").join(name))
+}
+
+/// Builds the product with optimisation and gives its path.
+pub(super) fn faultboard() -> Result<PathBuf> {
+    ui::step("building faultboard with optimisation");
+    shell::run(
+        shell::cargo().args([
+            "build",
+            "--release",
+            "--quiet",
+            "--workspace",
+            "--bin",
+            "faultboard",
+        ]),
+        "",
+    )?;
+    Ok(shell::target_dir()
+        .join("release/faultboard")
+        .canonicalize()?)
+}
+
+/// Starts the product with data below a folder and measures it from outside.
+pub(super) fn site(arguments: &[&str], folder: &Path) -> Result<Value> {
+    let binary = faultboard()?;
+    let client = example("measure_site")?;
+    let mut command = Command::new(client);
+    command
+        .args(arguments)
+        .arg(folder)
+        .env("FAULTBOARD_BIN", binary);
+    last_json(&shell::run_quietly(&mut command, Duration::from_secs(3_600), "")?.stdout)
 }
 
 /// Runs a program that prints JSON.

@@ -17,15 +17,25 @@ pub(super) fn decode(text: &Text) -> Vec<Text> {
     let mut found = Vec::new();
     let mut run: Vec<usize> = Vec::new();
     let mut at = 0;
-    while at < bytes.len() {
-        let start = at;
+    // No run of that length can end before its last byte: what lies there decides how
+    // far one may go on unseen.
+    while at + LEAST <= bytes.len() {
+        let last = at + LEAST - 1;
+        if sextet(bytes[last]).is_none() {
+            at = last + 1;
+            continue;
+        }
+        let mut start = last;
+        while start > at && sextet(bytes[start - 1]).is_some() {
+            start -= 1;
+        }
+        if start > at {
+            at = start;
+            continue;
+        }
+        at = last + 1;
         while at < bytes.len() && sextet(bytes[at]).is_some() {
             at += 1;
-        }
-        if at - start < LEAST {
-            // Most runs are short words; only a long line goes on in the next.
-            at += 1;
-            continue;
         }
         run.clear();
         run.extend(start..at);
@@ -79,17 +89,17 @@ const fn value(byte: u8) -> Option<u8> {
 fn blob(text: &Text, run: &[usize]) -> Option<Text> {
     let start = (0..4).find(|skip| {
         let probe = &run[(*skip).min(run.len())..run.len().min(skip + PROBE)];
-        probe.len() + 3 >= LEAST && is_text(&octets(text.text.as_bytes(), probe))
+        probe.len() + 3 >= LEAST && is_text(text.text.as_bytes(), probe)
     })?;
     let run = &run[start..];
-    let decoded = octets(text.text.as_bytes(), run);
+    let decoded: Vec<u8> = octets(text.text.as_bytes(), run).collect();
     let mut out = Text::with_capacity(decoded.len());
     let mut at = 0;
     // Octet n comes out of the characters 4n/3 and the one after it.
     let origin = |from: usize, to: usize| {
         let last = ((to * 4).div_ceil(3)).clamp(1, run.len()) - 1;
         let first = (from * 4 / 3).min(last);
-        (text.origin[run[first]].0, text.origin[run[last]].1)
+        (text.at(run[first]).0, text.at(run[last]).1)
     };
     for chunk in decoded.utf8_chunks() {
         for c in chunk.valid().chars() {
@@ -101,28 +111,31 @@ fn blob(text: &Text, run: &[usize]) -> Option<Text> {
     Some(out)
 }
 
-fn octets(bytes: &[u8], run: &[usize]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(run.len() * 3 / 4);
+/// What the characters at these places decode to.
+fn octets<'a>(bytes: &'a [u8], run: &'a [usize]) -> impl Iterator<Item = u8> + 'a {
     let mut bits: u32 = 0;
     let mut have = 0;
-    for at in run {
+    run.iter().filter_map(move |at| {
         bits = (bits << 6 | u32::from(sextet(bytes[*at]).unwrap_or(0))) & 0xffff;
         have += 6;
-        if have >= 8 {
+        (have >= 8).then(|| {
             have -= 8;
-            out.push(u8::try_from((bits >> have) & 0xff).unwrap_or(0));
-        }
-    }
-    out
+            u8::try_from((bits >> have) & 0xff).unwrap_or(0)
+        })
+    })
 }
 
-/// Whether octets read as text; random ones practically never do.
-fn is_text(octets: &[u8]) -> bool {
-    let plain = octets
-        .iter()
-        .filter(|b| (b' '..=b'~').contains(b) || matches!(b, b'\n' | b'\t' | b'\r' | 0x1b))
-        .count();
-    plain * 10 >= octets.len() * 9 && octets.len() >= 9
+/// Whether what they decode to reads as text: nine of ten octets do. Random ones
+/// practically never do, and are told after a few.
+fn is_text(bytes: &[u8], run: &[usize]) -> bool {
+    let count = run.len() * 6 / 8;
+    let mut odd = 0;
+    count >= 9
+        && octets(bytes, run).all(|b| {
+            let plain = (b' '..=b'~').contains(&b) || matches!(b, b'\n' | b'\t' | b'\r' | 0x1b);
+            odd += usize::from(!plain);
+            odd * 10 <= count
+        })
 }
 
 #[cfg(test)]

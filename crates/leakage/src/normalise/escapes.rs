@@ -1,7 +1,7 @@
 //! Decodes escapes: JSON and source code (`\u0023`, `\x23`, `\043`, `\/`),
 //! percent (`%23`), HTML (`&#35;`), and a backslash before a line break.
 
-use super::Text;
+use super::{Text, run_of};
 
 /// The text with one layer of escapes taken off; none if there is no escape.
 pub(super) fn decode(text: &Text) -> Option<Text> {
@@ -9,11 +9,11 @@ pub(super) fn decode(text: &Text) -> Option<Text> {
     let mut out = Text::default();
     let mut done = 0;
     let mut at = 0;
-    while let Some(next) = bytes[at..]
-        .iter()
-        .position(|b| matches!(b, b'\\' | b'%' | b'&'))
-    {
-        at += next;
+    loop {
+        at += run_of(&bytes[at..], |b| b != b'\\' && b != b'%' && b != b'&');
+        if at == bytes.len() {
+            break;
+        }
         let found = match bytes[at] {
             b'\\' => backslash(bytes, at),
             b'%' => octets(bytes, at, percent),

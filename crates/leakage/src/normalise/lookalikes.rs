@@ -4,22 +4,22 @@
 
 use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
 
-use super::Text;
+use super::{Text, run_of};
 
 /// The text in lower-case letters of one alphabet where it can be.
 pub(super) fn fold(text: &Text) -> Text {
-    if text.text.is_ascii() {
-        return Text {
-            text: text.text.to_ascii_lowercase(),
-            origin: text.origin.clone(),
+    let bytes = text.text.as_bytes();
+    let mut out = Text::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let end = at + run_of(&bytes[at..], |b| b.is_ascii());
+        out.copy(text, at..end);
+        at = end;
+        let Some(c) = text.text[at..].chars().next() else {
+            break;
         };
-    }
-    let mut out = Text::with_capacity(text.text.len());
-    for (_, c, origin) in text.chars() {
-        if c.is_ascii() {
-            out.push_narrow(c.to_ascii_lowercase(), origin);
-            continue;
-        }
+        let origin = text.at(at);
+        at += c.len_utf8();
         // Twins first: a letter's compatibility form may be of its own alphabet.
         if let Some(t) = twin(c) {
             out.push_narrow(t, origin);
@@ -42,6 +42,8 @@ pub(super) fn fold(text: &Text) -> Text {
             }
         });
     }
+    // Once for all: what was added is in lower case already.
+    out.text.make_ascii_lowercase();
     out
 }
 

@@ -17,12 +17,30 @@ const ESCAPES: usize = 3;
 const BLOBS: usize = 2;
 
 /// A text whose every byte knows its origin.
+///
+/// Most of a text stands as it stood, so origins are kept piece by piece, not byte by
+/// byte: a scan copies text, and little else.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text {
     text: String,
-    /// For each byte of `text`, the half-open range of original bytes that it
-    /// stands for. All bytes of one character share a range.
-    origin: Vec<(u32, u32)>,
+    /// In the order of the text, which they cover without gaps.
+    pieces: Vec<Piece>,
+}
+
+/// A part of a text, from `at` up to the next piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Piece {
+    /// Where it begins in the text.
+    at: u32,
+    /// Where its original bytes begin.
+    from: u32,
+    /// Where they end, if all of its bytes stand for all of them; none if each
+    /// character stands for as many bytes as it has, one after the other.
+    to: Option<u32>,
+}
+
+fn narrow(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 impl Text {
@@ -31,23 +49,18 @@ impl Text {
     /// At most 4 GiB can be addressed; callers hand in windows far below that.
     pub fn of(bytes: &[u8]) -> Self {
         let mut out = Self::with_capacity(bytes.len());
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            out.piece(0, None);
+            out.text.push_str(text);
+            return out;
+        }
         let mut at = 0;
-        let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         for chunk in bytes.utf8_chunks() {
             let valid = chunk.valid();
-            out.text.push_str(valid);
-            if valid.is_ascii() {
-                let all = at..at + valid.len();
-                out.origin.extend(all.map(|i| (narrow(i), narrow(i + 1))));
+            if !valid.is_empty() {
+                out.piece(narrow(at), None);
+                out.text.push_str(valid);
                 at += valid.len();
-            } else {
-                for c in valid.chars() {
-                    let (from, to) = (narrow(at), narrow(at + c.len_utf8()));
-                    at += c.len_utf8();
-                    for _ in 0..c.len_utf8() {
-                        out.origin.push((from, to));
-                    }
-                }
             }
             let bad = chunk.invalid().len();
             if bad > 0 {
@@ -61,7 +74,7 @@ impl Text {
     fn with_capacity(bytes: usize) -> Self {
         Self {
             text: String::with_capacity(bytes),
-            origin: Vec::with_capacity(bytes),
+            pieces: Vec::new(),
         }
     }
 
@@ -73,48 +86,161 @@ impl Text {
     /// The original bytes behind a range of the text; an empty range gives the
     /// place where it stands.
     pub fn origin(&self, range: std::ops::Range<usize>) -> (usize, usize) {
-        let last = self.origin.last().map_or(0, |o| o.1);
-        let start = self.origin.get(range.start).map_or(last, |o| o.0);
+        let last = match self.text.len() {
+            0 => 0,
+            n => self.at(n - 1).1,
+        };
+        let start = match range.start {
+            s if s < self.text.len() => self.at(s).0,
+            _ => last,
+        };
         let end = range
             .end
             .checked_sub(1)
-            .filter(|e| *e >= range.start)
-            .and_then(|e| self.origin.get(e))
-            .map_or(start, |o| o.1);
+            .filter(|e| *e >= range.start && *e < self.text.len())
+            .map_or(start, |e| self.at(e).1);
         (start as usize, end.max(start) as usize)
     }
 
-    fn push_narrow(&mut self, c: char, origin: (u32, u32)) {
-        self.text.push(c);
-        for _ in 0..c.len_utf8() {
-            self.origin.push(origin);
+    /// Index of the piece that a byte is in.
+    fn piece_of(&self, index: usize) -> usize {
+        let index = narrow(index);
+        self.pieces
+            .partition_point(|p| p.at <= index)
+            .saturating_sub(1)
+    }
+
+    /// Where a byte of the text comes from: the original bytes of its character.
+    fn at(&self, index: usize) -> (u32, u32) {
+        self.within(self.piece_of(index), index)
+    }
+
+    fn within(&self, piece: usize, index: usize) -> (u32, u32) {
+        let Some(piece) = self.pieces.get(piece) else {
+            return (0, 0);
+        };
+        if let Some(to) = piece.to {
+            return (piece.from, to);
+        }
+        let (mut start, mut end) = (index, index + 1);
+        while !self.text.is_char_boundary(start) {
+            start -= 1;
+        }
+        while !self.text.is_char_boundary(end) {
+            end += 1;
+        }
+        let place = |i: usize| piece.from + (narrow(i) - piece.at);
+        (place(start), place(end))
+    }
+
+    /// Begins a piece at the end of the text, unless what comes goes on like the last.
+    fn piece(&mut self, from: u32, to: Option<u32>) {
+        let at = narrow(self.text.len());
+        let goes_on = self.pieces.last().is_some_and(|p| match to {
+            Some(_) => p.to == to && p.from == from,
+            None => p.to.is_none() && p.from + (at - p.at) == from,
+        });
+        if !goes_on {
+            self.pieces.push(Piece { at, from, to });
         }
     }
 
-    /// Takes over a part of another text as it is.
+    fn push_narrow(&mut self, c: char, origin: (u32, u32)) {
+        let even = (origin.1 - origin.0) as usize == c.len_utf8();
+        self.piece(origin.0, (!even).then_some(origin.1));
+        self.text.push(c);
+    }
+
+    /// Takes over a part of another text as it is. It begins and ends between characters.
     fn copy(&mut self, from: &Text, part: std::ops::Range<usize>) {
-        self.text.push_str(&from.text[part.clone()]);
-        self.origin.extend_from_slice(&from.origin[part]);
+        let mut at = part.start;
+        let mut number = from.piece_of(at);
+        while at < part.end {
+            let piece = from.pieces[number];
+            let end = from
+                .pieces
+                .get(number + 1)
+                .map_or(part.end, |next| part.end.min(next.at as usize));
+            let start = match piece.to {
+                Some(_) => piece.from,
+                None => piece.from + (narrow(at) - piece.at),
+            };
+            self.piece(start, piece.to);
+            self.text.push_str(&from.text[at..end]);
+            at = end;
+            number += 1;
+        }
     }
 
     /// Takes back the last character.
     fn pop(&mut self) {
         self.text.pop();
-        self.origin.truncate(self.text.len());
-    }
-
-    /// The characters with where they stand in the text and where they came from.
-    fn chars(&self) -> impl Iterator<Item = (usize, char, (u32, u32))> {
-        self.text
-            .char_indices()
-            .map(|(i, c)| (i, c, self.origin[i]))
+        let end = narrow(self.text.len());
+        while self.pieces.last().is_some_and(|p| p.at >= end) {
+            self.pieces.pop();
+        }
     }
 
     /// The origin of a range of the text, as it is stored.
     fn span(&self, start: usize, end: usize) -> (u32, u32) {
-        let (a, b) = (self.origin[start], self.origin[end.max(start + 1) - 1]);
+        let (a, b) = (self.at(start), self.at(end.max(start + 1) - 1));
         (a.0, a.1.max(b.1))
     }
+
+    /// Where some original bytes stand in the text, if they stand there one by one and
+    /// nothing between them is left out.
+    pub(crate) fn place_of(
+        &self,
+        origin: std::ops::Range<usize>,
+    ) -> Option<std::ops::Range<usize>> {
+        let (from, to) = (narrow(origin.start), narrow(origin.end));
+        // Origins grow with the text, but for decoded runs that share theirs.
+        let mut number = self.pieces.partition_point(|p| p.from <= from);
+        while number > 0 {
+            number -= 1;
+            let piece = self.pieces[number];
+            let end = self
+                .pieces
+                .get(number + 1)
+                .map_or(self.text.len(), |next| next.at as usize);
+            if piece.to.is_some() {
+                if piece.from < from {
+                    return None;
+                }
+                continue;
+            }
+            let start = piece.at as usize + (from - piece.from) as usize;
+            let stop = start + (to - from) as usize;
+            return (stop <= end).then_some(start..stop);
+        }
+        None
+    }
+
+    /// Everything that is not as it stood in the original lies in one of these parts or
+    /// reaches over one of their ends.
+    pub(crate) fn seams(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        self.pieces.iter().enumerate().map(|(n, p)| {
+            let start = p.at as usize;
+            let end = match (p.to, self.pieces.get(n + 1)) {
+                (None, _) => start,
+                (Some(_), Some(next)) => next.at as usize,
+                (Some(_), None) => self.text.len(),
+            };
+            start..end
+        })
+    }
+}
+
+/// How many of the first bytes all pass the test, in steps that a machine does at once.
+fn run_of(bytes: &[u8], test: impl Fn(u8) -> bool) -> usize {
+    let mut at = 0;
+    for chunk in bytes.chunks(32) {
+        if !chunk.iter().fold(true, |all, b| all & test(*b)) {
+            return at + chunk.iter().position(|b| !test(*b)).unwrap_or(0);
+        }
+        at += chunk.len();
+    }
+    bytes.len()
 }
 
 /// How a reading of a text came about.
@@ -142,7 +268,7 @@ pub struct View {
 pub fn views(bytes: &[u8]) -> Vec<View> {
     let mut views = Vec::new();
     readings(
-        strip::strip(&Text::of(bytes)),
+        strip::strip(Text::of(bytes)),
         Reading::Plain,
         BLOBS,
         &mut views,
@@ -156,7 +282,7 @@ fn readings(text: Text, reading: Reading, blobs: usize, views: &mut Vec<View>) {
     for round in 0..=ESCAPES {
         if blobs > 0 {
             for blob in blobs::decode(&text) {
-                readings(strip::strip(&blob), Reading::Base64, blobs - 1, views);
+                readings(strip::strip(blob), Reading::Base64, blobs - 1, views);
             }
         }
         views.push(View {
@@ -169,7 +295,7 @@ fn readings(text: Text, reading: Reading, blobs: usize, views: &mut Vec<View>) {
         let Some(decoded) = escapes::decode(&text) else {
             break;
         };
-        text = strip::strip(&decoded);
+        text = strip::strip(decoded);
         if reading == Reading::Plain {
             reading = Reading::Escapes;
         }
@@ -178,14 +304,15 @@ fn readings(text: Text, reading: Reading, blobs: usize, views: &mut Vec<View>) {
 
 /// A term as it looks in a view.
 pub fn fold(term: &str) -> String {
-    lookalikes::fold(&strip::strip(&Text::of(term.as_bytes()))).text
+    lookalikes::fold(&strip::strip(Text::of(term.as_bytes()))).text
 }
 
 /// The words of a view, each followed by one blank, and one blank before all:
 /// for texts whose punctuation and line breaks say nothing.
 pub fn words(view: &Text) -> Text {
     let mut out = Text::with_capacity(view.text.len() + 2);
-    let mut gap = Some(view.origin.first().map_or((0, 0), |o| (o.0, o.0)));
+    let mut gap =
+        Some((view.origin(0..0).0, view.origin(0..0).0)).map(|(a, b)| (narrow(a), narrow(b)));
     let bytes = view.text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -205,14 +332,14 @@ pub fn words(view: &Text) -> Text {
             if let Some(gap) = gap.take() {
                 out.push_narrow(' ', gap);
             }
-            out.push_narrow(c, view.origin[at]);
+            out.push_narrow(c, view.at(at));
         } else if gap.is_none() {
-            gap = Some(view.origin[at]);
+            gap = Some(view.at(at));
         }
         at += c.len_utf8();
     }
-    let end = view.origin.last().map_or((0, 0), |o| (o.1, o.1));
-    out.push_narrow(' ', gap.unwrap_or(end));
+    let end = narrow(view.origin(view.text.len()..view.text.len()).0);
+    out.push_narrow(' ', gap.unwrap_or((end, end)));
     out
 }
 
@@ -231,7 +358,7 @@ pub fn shell(view: &Text) -> Text {
         out.copy(view, at..at + next);
         at += next;
         let rest = &text[at..];
-        let origin = view.origin[at];
+        let origin = view.at(at);
         let quote = rest.as_bytes()[0];
         let mut skip = 1;
         match quote {

@@ -1,22 +1,21 @@
 //! Takes out what is not seen: terminal control sequences, invisible characters,
 //! overstrikes, NUL bytes of UTF-16, carriage returns.
 
-use super::Text;
+use super::{Text, run_of};
 
 /// The text as an eye would read it.
-pub(super) fn strip(text: &Text) -> Text {
-    let plain = |b: &u8| (b' '..=b'~').contains(b) || matches!(b, b'\n' | b'\t');
+pub(super) fn strip(text: Text) -> Text {
+    let plain = |b: u8| (b' '..=b'~').contains(&b) || b == b'\n' || b == b'\t';
     let bytes = text.text.as_bytes();
-    if bytes.iter().all(plain) {
-        return text.clone();
+    if run_of(bytes, plain) == bytes.len() {
+        return text;
     }
     let mut out = Text::with_capacity(bytes.len());
     let mut barren = 0;
     let mut at = 0;
     while at < bytes.len() {
-        let run = bytes[at..].iter().position(|b| !plain(b));
-        let end = run.map_or(bytes.len(), |r| at + r);
-        out.copy(text, at..end);
+        let end = at + run_of(&bytes[at..], plain);
+        out.copy(&text, at..end);
         at = end;
         let Some(c) = text.text[at..].chars().next() else {
             break;
@@ -26,7 +25,7 @@ pub(super) fn strip(text: &Text) -> Text {
             '\u{1b}' | '\u{9b}' => length = sequence(&text.text, at, &mut barren),
             '\u{8}' => out.pop(),
             _ if c.is_control() || is_invisible(c) => {}
-            _ => out.push_narrow(c, text.origin[at]),
+            _ => out.push_narrow(c, text.at(at)),
         }
         at += length;
     }
@@ -109,7 +108,7 @@ mod tests {
             ("x\u{8}yz\r\n", "yz\n"),
             ("\u{1b}[ü", "ü"),
         ] {
-            assert_eq!(strip(&Text::of(raw.as_bytes())).as_str(), seen, "{raw:?}");
+            assert_eq!(strip(Text::of(raw.as_bytes())).as_str(), seen, "{raw:?}");
         }
     }
 }

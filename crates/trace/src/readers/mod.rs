@@ -115,13 +115,36 @@ pub fn read_trace(
     limits: &Limits,
     sink: &mut dyn FnMut(Step),
 ) -> Result<Trace, TraceError> {
+    read_with(None, input, limits, sink)
+}
+
+/// Reads a trace that is said to be of a format, whatever it begins like.
+///
+/// # Errors
+/// As [`read_trace`]; a trace of another format breaks this one.
+pub fn read_trace_as(
+    format: Format,
+    input: &mut dyn BufRead,
+    limits: &Limits,
+    sink: &mut dyn FnMut(Step),
+) -> Result<Trace, TraceError> {
+    read_with(Some(format), input, limits, sink)
+}
+
+fn read_with(
+    format: Option<Format>,
+    input: &mut dyn BufRead,
+    limits: &Limits,
+    sink: &mut dyn FnMut(Step),
+) -> Result<Trace, TraceError> {
     let mut first = Vec::new();
     (&mut *input)
         .take(HEAD_BYTES as u64)
         .read_to_end(&mut first)
         .map_err(|source| TraceError::Io { offset: 0, source })?;
     let head = Head::new(&first);
-    let reader = reader_for(&head);
+    let said = format.and_then(|f| READERS.iter().copied().find(|r| r.id() == f.id));
+    let reader = said.unwrap_or_else(|| reader_for(&head));
     let mut summariser = Summariser::new();
     let mut send = |step: Step| {
         summariser.add(&step);
