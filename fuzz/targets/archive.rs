@@ -8,7 +8,7 @@ use faultboard_bundle::hostile::knowledge;
 use faultboard_bundle::{Discard, Limits, check_archive, render};
 
 /// Checks one input.
-pub fn run(data: &[u8]) {
+pub(crate) fn run(data: &[u8]) {
     // Small, so that every limit is met by small inputs.
     let limits = Limits {
         compressed_bytes: 1 << 20,

@@ -3,7 +3,7 @@
 use faultboard_catalog::parse_case;
 
 /// Reads one input.
-pub fn run(data: &[u8]) {
+pub(crate) fn run(data: &[u8]) {
     let (case, problems) = parse_case("case.yaml", data);
     assert!(case.is_some() || !problems.is_empty());
     for problem in &problems {

@@ -5,7 +5,7 @@ use faultboard_bundle::check_diagnosis;
 use faultboard_domain::Diagnosis;
 
 /// Reads one input.
-pub fn run(data: &[u8]) {
+pub(crate) fn run(data: &[u8]) {
     match check_diagnosis(data) {
         Ok(diagnosis) => {
             let text = serde_json::to_vec(&diagnosis).expect("a diagnosis can be written");

@@ -26,7 +26,7 @@ static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
 });
 
 /// Scans one input.
-pub fn run(data: &[u8]) {
+pub(crate) fn run(data: &[u8]) {
     let attempt = Attempt {
         run: Some(1),
         started: Some(1_768_003_200),

@@ -4,7 +4,7 @@
 use faultboard_domain::patch::{Patch, apply_file};
 
 /// Reads and applies one input.
-pub fn run(data: &[u8]) {
+pub(crate) fn run(data: &[u8]) {
     let cut = data.iter().position(|b| *b == 0);
     let (old, patch) = match cut {
         Some(at) => (&data[..at], &data[at + 1..]),

@@ -7,7 +7,7 @@ use faultboard_trace::{
 };
 
 /// Reads one input as the named format; without a name, as the one it looks like.
-pub fn run(format: Option<&str>, data: &[u8]) {
+pub(crate) fn run(format: Option<&str>, data: &[u8]) {
     let limits = Limits {
         total: 4 << 20,
         element: 1 << 20,

@@ -37,7 +37,7 @@ use crate::machine::failure;
 use crate::{Change, Portal, PortalError, Result};
 
 /// Part of every digest: a change of what a figure shows draws all of them anew.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const VERSION_FLAG: &str = "figures-version";
 /// Rows of configurations that a drawing in a page has at most; files to take away
 /// have all of them.
@@ -115,18 +115,25 @@ struct Drawing {
 impl Drawing {
     fn add<F: Figure>(&mut self, figure: &F) -> Result<()> {
         let data = serde_json::to_vec(figure).map_err(PortalError::internal)?;
-        let svg = match &self.first {
-            _ if !self.with_svg => String::new(),
-            None => figure.svg(Theme::Light).map_err(PortalError::internal)?,
+        // A page says in words what it draws, and no more: a thousand rows in one
+        // paragraph help nobody.
+        let part = match &self.first {
+            None => None,
             Some(first) => {
                 let mut part: F = serde_json::from_slice(&data).map_err(PortalError::internal)?;
                 part.keep(&|name| first.contains(name));
-                part.svg(Theme::Light).map_err(PortalError::internal)?
+                Some(part)
             }
+        };
+        let shown = part.as_ref().unwrap_or(figure);
+        let svg = if self.with_svg {
+            shown.svg(Theme::Light).map_err(PortalError::internal)?
+        } else {
+            String::new()
         };
         self.done.push(StoredFigure {
             figure: F::ID.to_owned(),
-            summary: figure.summary(),
+            summary: shown.summary(),
             data,
             svg,
             inputs: self.inputs.clone(),
