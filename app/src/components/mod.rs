@@ -16,6 +16,7 @@ pub mod notice;
 pub mod pager;
 #[cfg(feature = "ssr")]
 pub mod proof;
+#[cfg(feature = "ssr")]
 pub mod replay;
 pub mod reported;
 pub mod sort_head;
