@@ -38,7 +38,7 @@ Usage: cargo xtask COMMAND
             --rootfs       make the folders for bubblewrap even where an engine runs
   wasm    build the browser's half of the site into target/site
             --build-std    with Debian's compiler and a standard library made on the spot
-  bench   measure the product's bars as ratios (all, or the rows named: P2 P3 P4 P5 P7 P8 P10 P12)
+  bench   measure the product's bars as ratios (all, or the rows named: P2 P3 P4 P5 P6 P7 P8 P10 P12)
   fuzz    libFuzzer on every parser of foreign bytes (all targets, or those that are named)
             --seconds N    for how long each   (600)
             --keep         make the corpus in fuzz/corpus anew of what was found

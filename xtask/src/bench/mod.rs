@@ -11,6 +11,7 @@ mod p2;
 mod p3;
 mod p4;
 mod p5;
+mod p6;
 mod p7;
 mod p8;
 mod texts;
@@ -73,6 +74,11 @@ const ROWS: &[Row] = &[
         id: "P5",
         about: "leak scan of 256 MiB of traces, against ripgrep",
         run: p5::run,
+    },
+    Row {
+        id: "P6",
+        about: "a run of an oracle, against the same steps typed as engine commands",
+        run: p6::run,
     },
     Row {
         id: "P7",
