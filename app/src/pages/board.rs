@@ -11,8 +11,20 @@ use crate::components::{board_statistics, figure, glyph, notice, pager, reported
 use crate::islands::LiveRegion;
 use crate::{data, format, query};
 
-/// The most rows of a page; a larger board has several.
+/// The most rows that a board shows in one piece.
 const MOST_ROWS: usize = 100;
+/// Rows of a page where a board has more than that: a page is as quick to make and
+/// to read however far the board grows.
+const PART_ROWS: usize = 25;
+
+/// Rows of a page of a board of this many.
+const fn rows_of_part(all: usize) -> usize {
+    if all > MOST_ROWS {
+        PART_ROWS
+    } else {
+        MOST_ROWS
+    }
+}
 
 /// `/board/:track`.
 #[component]
@@ -243,13 +255,14 @@ pub fn table(view: &BoardView, asked: &BoardQuery, part: usize) -> AnyView {
         .iter()
         .map(|c| head(c, view, asked, &path))
         .collect();
-    let parts = view.rows.len().div_ceil(MOST_ROWS);
+    let most = rows_of_part(view.rows.len());
+    let parts = view.rows.len().div_ceil(most);
     let part = part.clamp(1, parts);
     let rows: Vec<AnyView> = view
         .rows
         .iter()
-        .skip((part - 1) * MOST_ROWS)
-        .take(MOST_ROWS)
+        .skip((part - 1) * most)
+        .take(most)
         .map(|r| board_row::row(r, view, &scales))
         .collect();
     let n_rows = format::counted(view.rows.len() as u64, "configuration", "configurations");
@@ -292,10 +305,11 @@ fn pager(view: &BoardView, asked: &BoardQuery, path: &str, part: usize, parts: u
             (format!("{path}?{rest}{sign}page={to}"), words.to_owned())
         })
     };
+    let most = rows_of_part(view.rows.len());
     let said = format!(
         "Rows {} to {} of {}",
-        (part - 1) * MOST_ROWS + 1,
-        (part * MOST_ROWS).min(view.rows.len()),
+        (part - 1) * most + 1,
+        (part * most).min(view.rows.len()),
         format::count(view.rows.len() as u64)
     );
     view! {

@@ -147,7 +147,7 @@ fn downloads(id: &CaseId) -> AnyView {
 }
 
 /// The most configurations that a case lists.
-const MOST_ROWS: usize = 50;
+const MOST_ROWS: usize = 25;
 
 /// One strip per configuration: its attempts under both conditions.
 fn repair(of: &[CaseOutcomes]) -> AnyView {

@@ -41,7 +41,7 @@ const VERSION: u32 = 3;
 const VERSION_FLAG: &str = "figures-version";
 /// Rows of configurations that a drawing in a page has at most; files to take away
 /// have all of them.
-pub(super) const DRAWN_ROWS: usize = 60;
+pub(super) const DRAWN_ROWS: usize = 30;
 /// Boards between two entries of the job's log.
 const SAY_EVERY: usize = 25;
 
