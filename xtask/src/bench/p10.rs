@@ -16,7 +16,7 @@ use crate::{shell, ui};
 
 const SMALL: u32 = 10;
 const LARGE: u32 = 1_000;
-const REQUESTS: usize = 40;
+const REQUESTS: usize = 200;
 const LONG: Duration = Duration::from_secs(3_600);
 
 pub(super) fn run() -> Result<Vec<Measured>> {
