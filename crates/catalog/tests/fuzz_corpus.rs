@@ -3,15 +3,10 @@
 #[path = "../../../fuzz/targets/case_yaml.rs"]
 mod case_yaml;
 
-fn replay(target: &str, run: impl Fn(&[u8])) {
-    let folder = format!("{}/../../fuzz/corpus/{target}", env!("CARGO_MANIFEST_DIR"));
-    let mut count = 0;
-    for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{folder}: {e}")) {
-        run(&std::fs::read(entry.unwrap().path()).unwrap());
-        count += 1;
-    }
-    assert!(count > 0, "{folder} is empty");
-}
+#[path = "../../../fuzz/replay.rs"]
+mod replay;
+
+use replay::replay;
 
 #[test]
 fn kept_inputs_of_case_yaml() {

@@ -191,6 +191,21 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
+/// The board of the teaching case.
+fn teaching_board(release: Option<ReleaseId>) -> BoardQuery {
+    BoardQuery {
+        track: Track::Repair,
+        release,
+        subset: Some(SubsetId::parse("teaching").unwrap()),
+        slice: None,
+        sort: None,
+        reverse: false,
+        agent: None,
+        model: None,
+        open_weights: false,
+    }
+}
+
 /// A patch that adds a file of this name.
 fn adds(name: &str) -> String {
     format!("--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+looked\n")
@@ -320,17 +335,7 @@ async fn an_empty_patch_is_warned_of_and_is_an_outcome_of_its_own() {
         .publish(&site.admin, &view.id, "")
         .await
         .unwrap();
-    let asked = BoardQuery {
-        track: Track::Repair,
-        release: None,
-        subset: Some(SubsetId::parse("teaching").unwrap()),
-        slice: None,
-        sort: None,
-        reverse: false,
-        agent: None,
-        model: None,
-        open_weights: false,
-    };
+    let asked = teaching_board(None);
     let deadline = Instant::now() + Duration::from_secs(60);
     let row = loop {
         let board = site.portal.board(&Actor::Anonymous, &asked).await.unwrap();
@@ -411,17 +416,7 @@ async fn a_board_is_rebuilt_from_its_raw_attempts_to_the_last_digit() {
     let view = site.scored(&patches.0, &patches.1).await;
     let portal = &site.portal;
     portal.publish(&site.admin, &view.id, "").await.unwrap();
-    let asked = BoardQuery {
-        track: Track::Repair,
-        release: Some(ReleaseId::parse("2026.1").unwrap()),
-        subset: Some(SubsetId::parse("teaching").unwrap()),
-        slice: None,
-        sort: None,
-        reverse: false,
-        agent: None,
-        model: None,
-        open_weights: false,
-    };
+    let asked = teaching_board(Some(ReleaseId::parse("2026.1").unwrap()));
     let deadline = Instant::now() + Duration::from_secs(60);
     let cards = loop {
         let gallery = portal.gallery(&Actor::Anonymous, &asked).await.unwrap();
