@@ -43,7 +43,7 @@ const BUILD: [Need; 3] = [
     },
 ];
 
-const SANDBOX: [Need; 3] = [
+const SANDBOX: [Need; 4] = [
     Need {
         why: "to run cases where no Docker engine runs",
         programs: &["bwrap"],
@@ -60,6 +60,12 @@ const SANDBOX: [Need; 3] = [
         why: "for the tests of a cluster, whose nodes take images from a registry",
         programs: &["docker-registry"],
         packages: &["docker-registry"],
+        essential: false,
+    },
+    Need {
+        why: "for the tests of a cluster, whose nodes stand in networks of their own",
+        programs: &["ip"],
+        packages: &["iproute2"],
         essential: false,
     },
 ];
